@@ -206,6 +206,7 @@ fn attention() {
         heads: 16,
         kv_heads: 8,
         head_dim: 128,
+        softcap: None,
     };
     let own = |i: usize| 1600 + 60 * i / 31;
     let mixed = (0..33).map(|i| if i < 31 { (own(i), 1) } else { (1540, 240) });

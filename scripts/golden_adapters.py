@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "tests" / "data" / "adapters"
@@ -37,6 +37,12 @@ ADAPTERS = {
     "llama": ("llama", dict(r=4, lora_alpha=8, target_modules="all-linear")),
     "phi3": ("phi3", dict(r=4, lora_alpha=8, target_modules="all-linear", fan_in_fan_out=True)),
     "glm4": ("glm4", dict(r=4, lora_alpha=8, target_modules="all-linear")),
+    # Norms store what is added to 1.
+    "gemma3": ("gemma3", dict(r=4, lora_alpha=4, target_modules=["q_proj", "down_proj"], modules_to_save=["input_layernorm"])),
+    # Of a model with a tower: names and patterns are those of the whole.
+    "qwen3-vl": ("qwen3-vl", dict(r=4, lora_alpha=6, target_modules=r".*language_model.*\.(q_proj|v_proj|down_proj)",
+                 rank_pattern={"model.language_model.layers.0.mlp.down_proj": 3},
+                 alpha_pattern={"model.language_model.layers.1.self_attn.v_proj": 11})),
     "gpt-oss": ("gpt-oss", dict(r=4, lora_alpha=8, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"])),
 }  # fmt: skip
 
@@ -64,7 +70,7 @@ def describe(folder: Path, base: str) -> None:
 def golden(folder: Path, model: torch.nn.Module) -> None:
     tensors = {}
     for i, length in enumerate([3, 40]):
-        tokens = torch.randint(0, model.config.vocab_size, (1, length))
+        tokens = torch.randint(0, model.config.get_text_config().vocab_size, (1, length))
         with torch.no_grad():
             tensors[f"logits.{i}"] = model(tokens).logits[0].float().contiguous()
         tensors[f"tokens.{i}"] = tokens[0].to(torch.int64)
@@ -74,7 +80,8 @@ def golden(folder: Path, model: torch.nn.Module) -> None:
 
 def load(base: str) -> torch.nn.Module:
     path = ROOT / CHECKPOINTS / base
-    return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval()
+    kind = AutoModelForImageTextToText if base == "qwen3-vl" else AutoModelForCausalLM
+    return kind.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval()
 
 
 def make(name: str) -> None:

@@ -62,6 +62,16 @@ CHECKPOINTS = {
             torch.bfloat16, {}),
     "glm4": ("Glm4", dict(head_dim=8, attention_bias=True, rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}),
              torch.bfloat16, {}),
+    # Windows and bounds small enough to matter, and another scale of scores than that of the heads.
+    "gemma2": ("Gemma2", dict(head_dim=16, query_pre_attn_scalar=20, sliding_window=9, attn_logit_softcapping=2.0,
+               final_logit_softcapping=3.0, num_hidden_layers=3, tie_word_embeddings=True, rope_parameters=DEFAULT_ROPE,
+               hidden_activation="gelu_pytorch_tanh"), torch.bfloat16, dict(zero_centred=True)),
+    # transformers reads a bound on scores from Gemma 3's configuration and does not apply it.
+    "gemma3": ("Gemma3", dict(head_dim=16, query_pre_attn_scalar=20, sliding_window=9, num_hidden_layers=4,
+               attn_logit_softcapping=2.0, tie_word_embeddings=True, rope_parameters={
+               "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+               "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}},
+               layer_types=["sliding_attention", "full_attention"] * 2), torch.bfloat16, dict(zero_centred=True, text=True)),
     "gpt-oss": ("GptOss", dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=8, attention_bias=True,
                 rope_parameters={**YARN, "truncate": False}), torch.bfloat16, {}),
     "gpt-oss-mxfp4": ("GptOss", dict(head_dim=16, num_local_experts=3, num_experts_per_tok=2, sliding_window=8, hidden_size=64,
@@ -84,6 +94,12 @@ WITH_TOWERS = {
                    dict(rope_parameters=MROPE, use_sliding_window=False), {}, dict(flat=True)),
     "qwen3-vl": ("Qwen3VL", dict(**VISION_QWEN, num_position_embeddings=16, deepstack_visual_indexes=[0]),
                  dict(head_dim=8, rope_parameters={**MROPE, "mrope_interleaved": True}), dict(tie_word_embeddings=True), {}),
+    # As on the hub: without what the family takes anyway, and with the keys of transformers 4.
+    "gemma3-vision": ("Gemma3", dict(model_type="siglip_vision_model", hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+                      num_attention_heads=2, image_size=16, patch_size=4),
+                      dict(hidden_size=8, head_dim=256, num_attention_heads=8, num_key_value_heads=4, sliding_window=9,
+                      num_hidden_layers=2, sliding_window_pattern=2), dict(tie_word_embeddings=True, mm_tokens_per_image=4),
+                      dict(zero_centred=True, without=True)),
     "glm4v": ("Glm4v", dict(**VISION_QWEN, image_size=16),
               dict(rope_parameters={**MROPE, "partial_rotary_factor": 0.5, "mrope_section": [1, 1]}), {}, {}),
 }  # fmt: skip
@@ -92,12 +108,12 @@ E2M1 = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -
 """The sixteen numbers of MXFP4 (https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)."""
 
 
-def fill(model: torch.nn.Module) -> None:
-    """Weights wide enough that logits differ by several units, as a trained model's do; norms around 1."""
+def fill(model: torch.nn.Module, norm: float = 1.0) -> None:
+    """Weights wide enough that logits differ by several units, as a trained model's do; norms around 1, or what stands for it."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" in name:
-                parameter.normal_(1.0, 0.2)
+                parameter.normal_(norm, 0.2)
             elif "bias" in name or "sinks" in name:
                 parameter.normal_(0.0, 0.5)
             else:
@@ -179,11 +195,12 @@ def make(name: str, seed: int) -> None:
     family, changes, dtype, options = CHECKPOINTS[name]
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
-    config = getattr(transformers, f"{family}Config")(**{**SIZES, **changes})
+    text = "Text" if options.get("text") else ""
+    config = getattr(transformers, f"{family}{text}Config")(**{**SIZES, **changes})
     kind = getattr(transformers, f"{family}ForCausalLM")
     torch.manual_seed(seed)
     model = kind(config)
-    fill(model)
+    fill(model, 0.0 if options.get("zero_centred") else 1.0)
     model.to(dtype).save_pretrained(folder, max_shard_size=options.get("shard", "1GB"))
     (folder / "generation_config.json").unlink(missing_ok=True)
 
@@ -206,6 +223,11 @@ def make(name: str, seed: int) -> None:
 def as_published(folder: Path, tensors: dict, options: dict) -> None:
     """Gives a checkpoint that transformers 5 has saved the form that such models have on the hub."""
     config = json.loads((folder / "config.json").read_text())
+    if options.get("without"):
+        text = config["text_config"]
+        for key in ("head_dim", "num_attention_heads", "num_key_value_heads", "layer_types", "rope_parameters", "rms_norm_eps"):
+            text.pop(key)
+        text |= {"sliding_window_pattern": 2, "rope_theta": 1e6, "rope_local_base_freq": 1e4}
     if options.get("flat"):
         text = config.pop("text_config")
         rope = text.pop("rope_parameters")
@@ -229,7 +251,7 @@ def make_with_towers(name: str, seed: int) -> None:
     kind = getattr(transformers, f"{family}ForConditionalGeneration")
     torch.manual_seed(seed)
     model = kind(config)
-    fill(model)
+    fill(model, 0.0 if options.get("zero_centred") else 1.0)
     model.to(torch.bfloat16).save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
     model = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()

@@ -189,6 +189,20 @@ fn models_that_write_no_text_are_named() {
 }
 
 #[test]
+fn a_tokenizer_of_mistral_common_is_named() {
+    let folder = prepared();
+    std::fs::rename(
+        folder.path("model/tokenizer.json"),
+        folder.path("model/tekken.json"),
+    )
+    .unwrap();
+    // `bench` makes up its tokens where there is no tokenizer.
+    folder
+        .run(&["judge", "in.jsonl", "-o", "out.jsonl", "--model", "model"])
+        .expect(2, &["tekken.json alone", "put tokenizer.json"]);
+}
+
+#[test]
 fn settings_that_are_not_json_are_shown_as_json() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));

@@ -194,6 +194,8 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         "GlmForCausalLM" | "ChatGLMModel" => "chatglm",
         "Glm4ForCausalLM" => "glm4",
         "GptOssForCausalLM" => "gpt-oss",
+        "Gemma2ForCausalLM" => "gemma2",
+        "Gemma3ForCausalLM" => "gemma3",
         other => panic!("{other}"),
     };
     let size = |keys: &[&str]| of(&config, keys).as_u64().map(|size| size as u32);
@@ -237,6 +239,19 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         set(key, value.map(Value::U32));
     }
     let rope = of(&config, &["rope_parameters", "rope_scaling"]);
+    // Of Gemma 3's two kinds of layers, those that see everything; the other base is a key of newer files.
+    let by_kind = rope;
+    let rope = of(by_kind, &["full_attention"]);
+    let rope = if rope.is_null() { by_kind } else { rope };
+    if let Some(theta) = by_kind["sliding_attention"]["rope_theta"].as_f64() {
+        set("rope.freq_base_swa", Some(Value::F32(theta as f32)));
+        // Every other layer of the small checkpoints; real ones have 6, and no key.
+        set("attention.sliding_window_pattern", Some(Value::U32(2)));
+    }
+    for key in ["attn_logit_softcapping", "final_logit_softcapping"] {
+        let bound = config[key].as_f64().filter(|_| arch == "gemma2");
+        set(key, bound.map(|bound| Value::F32(bound as f32)));
+    }
     let number = |key: &str| of(&config, &[key]).as_f64().or(rope[key].as_f64());
     let theta = number("rope_theta").unwrap_or(10_000.0);
     set("rope.freq_base", Some(Value::F32(theta as f32)));
@@ -300,11 +315,29 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
             new = new.replace("ffn_norm", "post_attention_norm");
         }
         let tensor = &tensors[name];
+        let gemma = arch.starts_with("gemma");
+        if gemma {
+            for (was, is) in [
+                ("ffn_norm", "post_attention_norm"),
+                ("pre_ffn_norm", "ffn_norm"),
+            ] {
+                if new.contains(&format!(".{was}.")) {
+                    new = new.replace(was, is);
+                    break;
+                }
+            }
+        }
         let paired = arch == "llama" && (new.contains("attn_q.") || new.contains("attn_k."));
         let tensor = if paired {
             pair_up(tensor, head_dim as usize)
         } else {
             tensor.clone()
+        };
+        // The converter adds what the code of these adds to a norm.
+        let tensor = if gemma && tensor.rank() == 1 {
+            (tensor.to_dtype(DType::F32).unwrap() + 1.0).unwrap()
+        } else {
+            tensor
         };
         let kind = if tensor.rank() == 1 || new.contains("ffn_gate_inp") {
             GgmlDType::F32
@@ -444,7 +477,8 @@ fn rename(name: &str) -> String {
         "self_attn.k_norm" => "attn_k_norm",
         "post_self_attn_layernorm" => "post_attention_norm",
         "post_attention_layernorm" => "ffn_norm",
-        "post_mlp_layernorm" => "post_ffw_norm",
+        "pre_feedforward_layernorm" => "pre_ffn_norm",
+        "post_mlp_layernorm" | "post_feedforward_layernorm" => "post_ffw_norm",
         "mlp.gate_proj" => "ffn_gate",
         "mlp.up_proj" | "mlp.gate_up_proj" | "mlp.dense_h_to_4h" => "ffn_up",
         "mlp.down_proj" | "mlp.dense_4h_to_h" => "ffn_down",

@@ -40,6 +40,7 @@ fn compare_attention(candidate: &Candidate) {
             heads,
             kv_heads,
             head_dim,
+            softcap: None,
         };
         let count = 5000 / block_size + 60;
         let mut reference = reference(shape, count, block_size, DType::F32);

@@ -35,6 +35,7 @@ fn sinks_take_their_share() {
             heads: HEADS,
             kv_heads: KV_HEADS,
             head_dim: HEAD_DIM,
+            softcap: None,
         },
         blocks: 400,
         block_size: BLOCK,

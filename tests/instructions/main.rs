@@ -132,6 +132,7 @@ fn attention(works: &mut Vec<Work>) {
         heads: 4,
         kv_heads: 2,
         head_dim: 64,
+        softcap: None,
     };
     let context = 256;
     for dtype in [DType::F32, DType::F16, DType::BF16] {

@@ -17,10 +17,11 @@ use tempfile::TempDir;
 use crate::families;
 use crate::golden_logits::Checkpoint;
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "chatglm",
     "embeddings",
     "experts",
+    "gemma3",
     "glm4",
     "gpt-oss",
     "llama",
@@ -29,6 +30,7 @@ const NAMES: [&str; 11] = [
     "qwen2-head",
     "qwen3",
     "qwen3-table",
+    "qwen3-vl",
 ];
 
 fn folder(name: &str) -> PathBuf {

@@ -74,6 +74,64 @@ fn has(message: &str, parts: &[&str]) {
     }
 }
 
+/// Towers are skipped by the beginnings of their names; nothing else is.
+#[test]
+fn what_a_text_part_does_not_know_is_named() {
+    let tensor = "vision_tower.ln_pre.weight";
+    for other in ["vision_tower_ln_pre.weight", "model.layers.0.tower.weigh"] {
+        let message = refusal(
+            "mistral3",
+            "model.safetensors",
+            replace_header(tensor, other),
+        );
+        has(&message, &["not expected", other]);
+    }
+    // In the language part a tower's name is a foreign one.
+    let message = refusal(
+        "qwen3-vl",
+        "model.safetensors",
+        replace_header(
+            "model.visual.merger.linear_fc1.weight",
+            "model.language_model.visual.fc1.weigh",
+        ),
+    );
+    has(&message, &["not expected", "model.visual.fc1.weigh"]);
+    for (name, from, to, parts) in [
+        (
+            "mistral3",
+            "\"image_token_index\": 10",
+            "\"image_gates\": 10",
+            ["image_gates", "not supported"],
+        ),
+        (
+            "mistral3",
+            "\"model_type\": \"mistral\"",
+            "\"model_type\": \"mistrial\"",
+            ["mistrial", "text_config.model_type"],
+        ),
+        (
+            "gemma3",
+            "\"sliding_attention\": {",
+            "\"chunked_attention\": {",
+            ["rope_parameters.chunked_attention", "not supported"],
+        ),
+        (
+            "gemma3",
+            "\"gelu_pytorch_tanh\"",
+            "\"gelu\"",
+            ["hidden_activation", "gelu_pytorch_tanh"],
+        ),
+        (
+            "gemma3",
+            "\"query_pre_attn_scalar\": 20",
+            "\"query_pre_attn_scalar\": -1",
+            ["query_pre_attn_scalar", "positive"],
+        ),
+    ] {
+        has(&refusal(name, "config.json", replace(from, to)), &parts);
+    }
+}
+
 #[test]
 fn damaged_weight_files() {
     let file = "model.safetensors";

@@ -22,6 +22,9 @@ const BLOCK: usize = 4;
 /// Every checkpoint there is.
 const NAMES: &[&str] = &[
     "chatglm",
+    "gemma2",
+    "gemma3",
+    "gemma3-vision",
     "glm",
     "glm4",
     "glm4v",

@@ -101,7 +101,11 @@ impl Attention for Reference {
                                 .zip(key)
                                 .map(|(q, k)| f64::from(*q) * f64::from(*k))
                                 .sum();
-                            dot / (head_dim as f64).sqrt()
+                            let score = dot / (head_dim as f64).sqrt();
+                            match self.shape.softcap.map(f64::from) {
+                                Some(bound) => bound * (score / bound).tanh(),
+                                None => score,
+                            }
                         })
                         .collect();
                     let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);

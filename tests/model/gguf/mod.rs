@@ -215,6 +215,23 @@ fn float_files_have_the_bits_of_safetensors() {
     }
 }
 
+/// Files of Gemma have no key for the scale of scores: it is that of a head's width, but for one size.
+#[test]
+fn files_of_gemma_have_the_bits_of_safetensors() {
+    for name in ["gemma2", "gemma3"] {
+        let original = repository("tests/data/checkpoints").join(name);
+        let folder = TempDir::new().unwrap();
+        let config = std::fs::read_to_string(original.join("config.json")).unwrap();
+        let mut config: Json = serde_json::from_str(&config).unwrap();
+        config["query_pre_attn_scalar"] = config["head_dim"].clone();
+        std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+        save(folder.path(), &gguf_writer::tensors(&original));
+        let expected = as_stored(folder.path());
+        let file = gguf(folder.path(), |_| GgmlDType::BF16);
+        assert!(as_stored(&file) == expected, "{name}");
+    }
+}
+
 /// gpt-oss as it is published: experts in MXFP4, everything else in bf16.
 #[test]
 fn experts_of_four_bits_keep_their_values() {

@@ -237,7 +237,7 @@ impl ModelSource {
             Self::Folder(folder) => {
                 let path = folder.join(file);
                 if !path.is_file() {
-                    return Err(CheckpointError::missing(folder, file));
+                    return Err(unsuitable::missing(folder, file));
                 }
                 unsuitable::refuse_pointer(&path)?;
                 let io = CheckpointError::reading(path.display().to_string());

@@ -200,6 +200,22 @@ pub(super) fn file(path: &Path) -> CheckpointError {
     ))
 }
 
+/// The error for a text file that a folder lacks; it says what is there in its place.
+pub(super) fn missing(folder: &Path, file: &str) -> CheckpointError {
+    if file != "tokenizer.json" || !folder.join(TEKKEN).is_file() {
+        return CheckpointError::missing(folder, file);
+    }
+    CheckpointError::Unsupported(format!(
+        "{}: its tokenizer is {TEKKEN} alone, the format of mistral-common, which is not read: put {file} and \
+         tokenizer_config.json of the same model beside it (a repository with a conversion for transformers has them), or give \
+         a GGUF file",
+        folder.display()
+    ))
+}
+
+/// The tokenizer of Mistral's newer repositories.
+const TEKKEN: &str = "tekken.json";
+
 /// Refuses a folder with an adapter: one that is nothing else, or with `whole` one where it lies beside a whole model, since it
 /// is unknown whether it is meant to be applied.
 ///

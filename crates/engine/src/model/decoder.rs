@@ -28,7 +28,10 @@ pub struct Decoder {
     norm: Tensor,
     /// `[vocab, hidden]`; the embedding table too when they are tied.
     head: Linear,
-    rope: RotaryTable,
+    /// One table, or two for different layers.
+    ropes: Vec<RotaryTable>,
+    /// What queries are multiplied with, so that scores have their scale.
+    query_scale: f64,
 }
 
 /// How many layers are loaded at the same time on the CPU: each needs memory for its stored form beside its packed form.
@@ -130,7 +133,11 @@ impl Decoder {
             layers,
             norm: loader.checkpoint.vector(&names.norm)?,
             head,
-            rope: RotaryTable::new(config, device, dtype)?,
+            ropes: std::iter::once(&config.rope)
+                .chain(config.second_rope.as_ref().map(|second| &second.rope))
+                .map(|rope| RotaryTable::new(config, rope, device, dtype))
+                .collect::<Result<_, _>>()?,
+            query_scale: config.score_scale * (config.head_dim as f64).sqrt(),
             config: config.clone(),
             device: device.clone(),
         })
@@ -199,8 +206,9 @@ impl Decoder {
             return self.no_logits();
         }
         let eps = self.config.rms_norm_eps as f32;
-        let (mut hidden, (cos, sin)) = profile.time(Phase::Embedding, None, device, || {
-            let angles = self.rope.gather(batch)?;
+        let (mut hidden, angles) = profile.time(Phase::Embedding, None, device, || {
+            let angles = self.ropes.iter().map(|rope| rope.gather(batch));
+            let angles = angles.collect::<Result<Vec<_>, ModelError>>()?;
             Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
         })?;
         // What the previous layer adds to the residual stream, fused with the next norm.
@@ -211,18 +219,22 @@ impl Decoder {
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
                 add_and_norm(hidden, added.take(), &layer.attention_norm, eps)
             })?;
+            let second = self.config.second_rope.as_ref();
+            let second = second.is_some_and(|second| second.layers[index]);
+            let (cos, sin) = &angles[usize::from(second)];
             let heads = Heads {
                 heads: self.config.heads,
                 kv_heads: self.config.kv_heads,
                 head_dim: self.config.head_dim,
                 norms: layer.qk_norms.as_ref().map(|(q, k)| (q, k)),
                 eps,
-                cos: &cos,
-                sin: &sin,
+                cos,
+                sin,
             };
             let qkv = profile.time(Phase::Gemm, at, device, || layer.qkv.forward(&x))?;
             let (q, k, v) = profile.time(Phase::Elementwise, at, device, || {
-                ops::split_heads(&qkv, &heads)
+                let (q, k, v) = ops::split_heads(&qkv, &heads)?;
+                Ok::<_, ModelError>((scaled(q, self.query_scale)?, k, v))
             })?;
             let attended = profile.time(Phase::Attention, at, device, || {
                 let window = self.config.windows[index];
@@ -271,7 +283,11 @@ impl Decoder {
             x.index_select(&Tensor::new(batch.logits.as_slice(), device)?, 0)?
         };
         profile.time(Phase::Head, None, device, || {
-            self.head.forward(&x)?.to_dtype(DType::F32)
+            let logits = self.head.forward(&x)?.to_dtype(DType::F32)?;
+            match self.config.logit_softcap {
+                Some(bound) => ops::softcap(&logits, bound),
+                None => Ok(logits),
+            }
         })
     }
 
@@ -283,14 +299,23 @@ impl Decoder {
 
     /// From `[N]` token ids to `[N, hidden]`.
     fn embed(&self, tokens: &[u32]) -> Result<Tensor, ModelError> {
-        Ok(match &self.embedding {
+        let rows = match &self.embedding {
             Embedding::Own(table) => table
                 .index_select(&Tensor::new(tokens, &self.device)?, 0)?
                 .to_dtype(self.norm.dtype())?,
             Embedding::Packed(table) => table.rows(tokens, &self.device)?,
             Embedding::Tied => self.head.rows(tokens, &self.device)?,
-        })
+        };
+        Ok(scaled(rows, self.config.embedding_scale)?)
     }
+}
+
+/// A tensor times a number, if that is not 1.
+fn scaled(x: Tensor, factor: f64) -> candle_core::Result<Tensor> {
+    if (factor - 1.0).abs() < 1e-12 {
+        return Ok(x);
+    }
+    x * factor
 }
 
 /// The output of a part of a layer, normed if the family does that.

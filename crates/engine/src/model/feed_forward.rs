@@ -29,6 +29,10 @@ impl Gated {
     pub(crate) fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
         match self.activation {
             Activation::Silu => Linear::feed_forward(&self.gate_up, &self.down, x),
+            Activation::Gelu => {
+                let inner = ops::gelu_mul(&self.gate_up.forward(x)?)?;
+                self.down.forward(&inner)
+            }
             Activation::Clamped { alpha, limit } => {
                 let inner = ops::clamped_swiglu(&self.gate_up.forward(x)?, alpha, limit)?;
                 self.down.forward(&inner)

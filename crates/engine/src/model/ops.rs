@@ -56,6 +56,30 @@ pub fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
     Tensor::from_vec(out, (rows, width / 2), gate_up.device())
 }
 
+/// `gelu(gate) · up`, GELU in the form with a hyperbolic tangent (<https://arxiv.org/abs/1606.08415>); from `[N, 2 · width]` (gate,
+/// then up) to `[N, width]`.
+///
+/// # Errors
+/// When shapes or devices do not fit.
+pub fn gelu_mul(gate_up: &Tensor) -> Result<Tensor> {
+    if !cpu::applies(gate_up) {
+        return plain::gelu_mul(gate_up);
+    }
+    let (rows, width) = gate_up.dims2()?;
+    let out = cpu::with_f32([gate_up], |[gate_up]| {
+        Ok(elementwise::gelu_mul(gate_up, width / 2))
+    })?;
+    Tensor::from_vec(out, (rows, width / 2), gate_up.device())
+}
+
+/// `bound · tanh(x / bound)` of each number.
+///
+/// # Errors
+/// When the device fails.
+pub fn softcap(x: &Tensor, bound: f64) -> Result<Tensor> {
+    (x / bound)?.tanh()? * bound
+}
+
 /// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate at most `limit` and `up` within `±limit`; from
 /// `[N, 2 · width]` (gate, then up) to `[N, width]`.
 ///
@@ -195,6 +219,11 @@ mod plain {
         gate_up.narrow(1, 0, width)?.silu()? * gate_up.narrow(1, width, width)?
     }
 
+    pub(super) fn gelu_mul(gate_up: &Tensor) -> Result<Tensor> {
+        let width = gate_up.dim(1)? / 2;
+        gate_up.narrow(1, 0, width)?.gelu()? * gate_up.narrow(1, width, width)?
+    }
+
     pub(super) fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor> {
         let width = gate_up.dim(1)? / 2;
         let gate = gate_up.narrow(1, 0, width)?.minimum(limit)?;
@@ -279,6 +308,10 @@ mod tests {
             close(
                 &super::silu_mul(&gate_up).unwrap(),
                 &plain::silu_mul(&gate_up).unwrap(),
+            );
+            close(
+                &super::gelu_mul(&gate_up).unwrap(),
+                &plain::gelu_mul(&gate_up).unwrap(),
             );
             close(
                 &super::clamped_swiglu(&gate_up, 1.7, 0.7).unwrap(),

@@ -22,16 +22,17 @@ pub(crate) struct RotaryTable {
 }
 
 impl RotaryTable {
-    /// The table of a model on a device, in its dtype. Angles are computed in f32, as in every reference implementation, so
+    /// The table of a rotary embedding of a model on a device, in its dtype. Angles are computed in f32, as in every reference implementation, so
     /// that long positions have the same rounding.
     pub(crate) fn new(
         config: &ModelConfig,
+        rope: &Rope,
         device: &Device,
         dtype: DType,
     ) -> Result<Self, ModelError> {
         let positions = config.max_positions.min(MAX_POSITIONS);
         let half = config.head_dim / 2;
-        let (factor, sets) = frequencies(&config.rope);
+        let (factor, sets) = frequencies(rope);
         let table = |f: fn(f32) -> f32, still: f32| -> Result<Tensor, ModelError> {
             let mut values = Vec::with_capacity(sets.len() * positions * half);
             for frequencies in &sets {

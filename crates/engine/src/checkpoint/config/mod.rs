@@ -49,6 +49,8 @@ pub struct Experts {
 pub enum Activation {
     /// `silu(gate) · up`
     Silu,
+    /// `gelu(gate) · up`, in the form with a hyperbolic tangent
+    Gelu,
     /// gpt-oss: `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate limited from above and `up` on both sides.
     Clamped {
         /// `swiglu_alpha`
@@ -67,6 +69,15 @@ pub struct Biases {
     pub(crate) output: bool,
     /// The feed-forward layer, or the experts and their router.
     pub(crate) feed_forward: bool,
+}
+
+/// A rotary embedding that some of the layers have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SecondRope {
+    /// The embedding.
+    pub rope: Rope,
+    /// Whether a layer has it, by layer.
+    pub layers: Vec<bool>,
 }
 
 /// The sizes and constants of a decoder.
@@ -97,6 +108,16 @@ pub struct ModelConfig {
     pub rms_norm_eps: f64,
     /// The rotary embedding.
     pub rope: Rope,
+    /// Another one, of some of the layers.
+    pub second_rope: Option<SecondRope>,
+    /// What embeddings are multiplied with.
+    pub embedding_scale: f64,
+    /// What scores are multiplied with; `1 / √head_dim` unless the family says otherwise.
+    pub score_scale: f64,
+    /// The bound `c` of scores, which become `c · tanh(score / c)`, `attn_logit_softcapping`.
+    pub score_softcap: Option<f64>,
+    /// The same of logits, `final_logit_softcapping`.
+    pub logit_softcap: Option<f64>,
     /// For each layer, how many keys a query sees, its own included; `None` where it sees all of them.
     pub windows: Vec<Option<usize>>,
     /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
@@ -155,6 +176,33 @@ impl ModelConfig {
             }
         };
         self.layers * (attention + feed_forward)
+    }
+
+    /// What our CUDA kernels do not compute; candle's operations do.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn beyond_kernels(&self) -> Option<&'static str> {
+        let plain = 1.0 / (self.head_dim as f64).sqrt();
+        [
+            (
+                self.activation == Activation::Gelu,
+                "GELU in feed-forward layers",
+            ),
+            (self.second_rope.is_some(), "two rotary embeddings"),
+            (
+                self.score_softcap.is_some() || self.logit_softcap.is_some(),
+                "bounds on scores or logits",
+            ),
+            (
+                (self.score_scale - plain).abs() > 1e-12,
+                "another scale of scores than 1/√head_dim",
+            ),
+            (
+                (self.embedding_scale - 1.0).abs() > 1e-12,
+                "a scale of embeddings",
+            ),
+        ]
+        .into_iter()
+        .find_map(|(is_so, what)| is_so.then_some(what))
     }
 
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.

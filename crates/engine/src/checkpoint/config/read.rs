@@ -3,9 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::keys::{Keys, is_nothing, short};
-use super::{Activation, Biases, Experts, ModelConfig, Rope, quantization};
+use super::{
+    Activation, Biases, Experts, ModelConfig, Rope, RopeScaling, SecondRope, quantization,
+};
 use crate::checkpoint::families::{
-    Bias, FAMILIES, Family, Part, Setting, WRAPPERS, Windows, Wrapper,
+    Bias, FAMILIES, Factor, Family, Gate, Part, Setting, WRAPPERS, Windows, Wrapper,
 };
 use crate::checkpoint::{CheckpointError, unsuitable};
 
@@ -206,7 +208,7 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     if family.must_stretch && !stretches("rope_scaling") && !stretches("rope_parameters") {
         return keys.fail("no rope_scaling");
     }
-    let mut rope = Rope::parse(keys, head_dim, family.rotates_neighbours, family.theta)?;
+    let (mut rope, window_rope) = ropes(keys, family, head_dim)?;
     if family.theta_ratio && keys.get("rope_ratio").is_some() {
         rope.theta *= keys.positive("rope_ratio", keys.get("rope_ratio"))?;
     }
@@ -214,8 +216,24 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     let stretched = rope.stretched_context().unwrap_or(0);
     let max_positions = keys.size("max_position_embeddings")?.max(stretched);
     let layers = keys.size("num_hidden_layers")?;
-    keys.must_be("hidden_act", "silu")?;
+    let hidden_act = match family.gate {
+        Gate::Silu | Gate::Clamped => "silu",
+        Gate::Gelu => "gelu_pytorch_tanh",
+    };
+    for key in ["hidden_act", "hidden_activation"] {
+        keys.must_be(key, hidden_act)?;
+    }
     let number = |key: &str| keys.positive(key, keys.get(key));
+    let factor = |factor: Factor, plain: f64| match factor {
+        Factor::Plain => Ok(plain),
+        Factor::RootOfWidth => Ok((hidden as f64).sqrt()),
+        Factor::InverseRootOf(key) => number(key).map(|number| 1.0 / number.sqrt()),
+    };
+    let softcap = |key: Option<&str>| match key {
+        Some(key) if keys.get(key).is_some() => number(key).map(Some),
+        _ => Ok(None),
+    };
+    let (windows, windowed) = windows(keys, family, layers, max_positions)?;
     Ok(ModelConfig {
         family,
         text_part: false,
@@ -228,16 +246,24 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         head_dim,
         max_positions,
         rms_norm_eps: number("rms_norm_eps")?,
-        windows: windows(keys, family, layers, max_positions)?,
+        windows,
+        second_rope: window_rope.map(|rope| SecondRope {
+            rope,
+            layers: windowed,
+        }),
+        embedding_scale: factor(family.embedding_scale, 1.0)?,
+        score_scale: factor(family.score_scale, 1.0 / (head_dim as f64).sqrt())?,
+        score_softcap: softcap(family.score_softcap)?,
+        logit_softcap: softcap(family.logit_softcap)?,
         experts: experts(keys, family)?,
         quantization: quantization::parse(keys, family)?,
-        activation: if family.clamps {
-            Activation::Clamped {
+        activation: match family.gate {
+            Gate::Silu => Activation::Silu,
+            Gate::Gelu => Activation::Gelu,
+            Gate::Clamped => Activation::Clamped {
                 alpha: number("swiglu_alpha")?,
                 limit: number("swiglu_limit")?,
-            }
-        } else {
-            Activation::Silu
+            },
         },
         tie_embeddings: keys.flag("tie_word_embeddings", false)?,
         biases: Biases {
@@ -258,13 +284,72 @@ fn bias(keys: &Keys, bias: Bias) -> Result<bool, CheckpointError> {
     }
 }
 
-/// The attention window of each layer.
+/// The rotary embedding, and another one of the layers with windows.
+fn ropes(
+    keys: &Keys,
+    family: &Family,
+    head_dim: usize,
+) -> Result<(Rope, Option<Rope>), CheckpointError> {
+    let parse = |keys: &Keys, theta| Rope::parse(keys, head_dim, family.rotates_neighbours, theta);
+    let by_kind = keys.get("rope_parameters").and_then(Value::as_object);
+    let by_kind = by_kind.filter(|by_kind| by_kind.values().any(Value::is_object));
+    let window_theta = family.window_theta;
+    let window_theta = match window_theta {
+        Some((key, _)) if keys.get(key).is_some() => Some(keys.positive(key, keys.get(key))?),
+        Some((_, default)) => Some(default),
+        None => None,
+    };
+    let Some(by_kind) = by_kind else {
+        let rope = parse(keys, family.theta)?;
+        // What stretches angles is about layers that see everything.
+        let window = window_theta.map(|theta| Rope {
+            theta,
+            scaling: RopeScaling::None,
+            ..rope.clone()
+        });
+        return Ok((rope, window));
+    };
+    // transformers 5 has one set of keys for each kind of layer.
+    let of = |kind: &str, theta: Option<f64>| {
+        let mut own = Map::new();
+        for key in [
+            "max_position_embeddings",
+            "original_max_position_embeddings",
+        ] {
+            own.extend(keys.get(key).map(|value| (key.to_owned(), value.clone())));
+        }
+        own.insert(
+            "rope_parameters".into(),
+            by_kind.get(kind).cloned().unwrap_or_default(),
+        );
+        parse(&Keys::new(&Value::Object(own), keys.path()), theta)
+    };
+    if let Some(other) = by_kind
+        .keys()
+        .find(|kind| !LAYER_KINDS.contains(&kind.as_str()))
+    {
+        return keys.fail(format!("rope_parameters.{other} is not supported"));
+    }
+    let default = match keys.get("rope_theta") {
+        None => family.theta,
+        theta => Some(keys.positive("rope_theta", theta)?),
+    };
+    let rope = of("full_attention", default)?;
+    let window = of("sliding_attention", window_theta.or(default))?;
+    let other = window != rope;
+    Ok((rope, other.then_some(window)))
+}
+
+/// Kinds of layers in `layer_types`.
+const LAYER_KINDS: [&str; 2] = ["full_attention", "sliding_attention"];
+
+/// The attention window of each layer, and whether it is of the kind that has windows: one as wide as the context hides nothing.
 fn windows(
     keys: &Keys,
     family: &Family,
     layers: usize,
     positions: usize,
-) -> Result<Vec<Option<usize>>, CheckpointError> {
+) -> Result<(Vec<Option<usize>>, Vec<bool>), CheckpointError> {
     // Qwen's files name a window that is not used.
     let used = family.windows != Windows::Switched || keys.flag("use_sliding_window", false)?;
     let window = match family.windows {
@@ -281,14 +366,26 @@ fn windows(
         },
         _ => 0,
     };
+    let every = match (
+        family.windows,
+        keys.optional_size("sliding_window_pattern")?,
+    ) {
+        (Windows::AllButEvery(_), Some(every)) | (Windows::AllButEvery(every), None) => Some(every),
+        (_, Some(_)) => {
+            return keys.fail("sliding_window_pattern is not supported with this architecture");
+        }
+        (_, None) => None,
+    };
     let Some(kinds) = keys.get("layer_types") else {
-        let windowed = |layer: usize| match family.windows {
-            Windows::AllButEvery(so_many) => !(layer + 1).is_multiple_of(so_many),
-            _ => layer >= first,
+        let windowed = |layer: usize| match every {
+            Some(every) => !(layer + 1).is_multiple_of(every),
+            None => layer >= first,
         };
-        return Ok((0..layers)
-            .map(|layer| window.filter(|_| windowed(layer)))
-            .collect());
+        let kinds: Vec<bool> = (0..layers).map(windowed).collect();
+        return Ok((
+            kinds.iter().map(|kind| window.filter(|_| *kind)).collect(),
+            kinds,
+        ));
     };
     let kinds = kinds.as_array().map_or(&[][..], Vec::as_slice);
     if kinds.len() != layers {
@@ -297,13 +394,12 @@ fn windows(
             kinds.len()
         ));
     }
-    kinds
+    let kinds = kinds
         .iter()
-        .map(|kind| match (kind.as_str(), window) {
-            (Some("full_attention"), _) => Ok(None),
-            (Some("sliding_attention"), Some(window)) => Ok(Some(window)),
-            (Some("sliding_attention"), None) if keys.get("sliding_window").is_some() => Ok(None),
-            (Some("sliding_attention"), None) => {
+        .map(|kind| match kind.as_str() {
+            Some("full_attention") => Ok(false),
+            Some("sliding_attention") if window.is_some() || keys.get("sliding_window").is_some() => Ok(true),
+            Some("sliding_attention") => {
                 keys.fail("layer_types holds \"sliding_attention\", but there is no sliding_window")
             }
             _ => keys.fail(format!(
@@ -311,7 +407,11 @@ fn windows(
                 short(kind)
             )),
         })
-        .collect()
+        .collect::<Result<Vec<bool>, _>>()?;
+    Ok((
+        kinds.iter().map(|kind| window.filter(|_| *kind)).collect(),
+        kinds,
+    ))
 }
 
 /// The experts, for a family that has them.

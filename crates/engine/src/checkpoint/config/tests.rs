@@ -260,6 +260,28 @@ fn published_configurations_are_read() {
                 "pad_token_id": 151_329, "rms_norm_eps": 1.5625e-07, "rope_theta": 5_000_000.0,
                 "tie_word_embeddings": false, "torch_dtype": "bfloat16", "use_cache": true, "vocab_size": 151_552}),
         ),
+        // Heads, widths and more are left out there, and taken from the family.
+        (
+            "gemma-3-4b-it, its text part",
+            3.880,
+            json!({"architectures": ["Gemma3ForConditionalGeneration"], "boi_token_index": 255_999, "eoi_token_index": 256_000,
+                "eos_token_id": [1, 106], "image_token_index": 262_144, "initializer_range": 0.02, "mm_tokens_per_image": 256,
+                "model_type": "gemma3", "text_config": {"hidden_size": 2560, "intermediate_size": 10240,
+                "model_type": "gemma3_text", "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+                "sliding_window": 1024}, "torch_dtype": "bfloat16", "vision_config": {"hidden_size": 1152}}),
+        ),
+        (
+            "Mistral-Small-3.1-24B-Instruct-2503, its text part",
+            23.572,
+            json!({"architectures": ["Mistral3ForConditionalGeneration"], "image_token_index": 10, "model_type": "mistral3",
+                "multimodal_projector_bias": false, "projector_hidden_act": "gelu", "spatial_merge_size": 2,
+                "tie_word_embeddings": false, "text_config": {"attention_dropout": 0.0, "head_dim": 128, "hidden_act": "silu",
+                "hidden_size": 5120, "initializer_range": 0.02, "intermediate_size": 32768,
+                "max_position_embeddings": 131_072, "model_type": "mistral", "num_attention_heads": 32,
+                "num_hidden_layers": 40, "num_key_value_heads": 8, "rms_norm_eps": 1e-5, "rope_theta": 1e9,
+                "sliding_window": null, "use_cache": true, "vocab_size": 131_072}, "torch_dtype": "bfloat16",
+                "vision_config": {"hidden_size": 1024}, "vision_feature_layer": -1}),
+        ),
         (
             "gpt-oss-20b",
             20.915,
@@ -285,6 +307,53 @@ fn published_configurations_are_read() {
             "{name} has {found} billion"
         );
     }
+}
+
+/// Windows and rotary bases of Gemma 3 by layer; a window wider than the context hides nothing, and its layers still turn otherwise.
+#[test]
+fn gemma_differs_by_layer() {
+    let mut gemma = json!({"architectures": ["Gemma3ForCausalLM"], "hidden_size": 640, "intermediate_size": 2048,
+        "num_hidden_layers": 7, "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "sliding_window": 512});
+    let parsed = parse(&gemma).unwrap();
+    let windowed = [true, true, true, true, true, false, true];
+    assert_eq!(
+        parsed.windows,
+        windowed.map(|windowed| windowed.then_some(512))
+    );
+    let second = parsed.second_rope.clone().unwrap();
+    assert_eq!(
+        (second.layers, second.rope.theta, second.rope.scaling),
+        (windowed.to_vec(), 1e4, RopeScaling::None)
+    );
+    assert_eq!(
+        (parsed.rope.theta, &parsed.rope.scaling),
+        (1e6, &RopeScaling::Linear { factor: 8.0 })
+    );
+    assert!(
+        (parsed.embedding_scale - 640f64.sqrt()).abs() < 1e-12
+            && (parsed.score_scale - 1.0 / 16.0).abs() < 1e-12
+    );
+    assert_eq!((parsed.score_softcap, parsed.logit_softcap), (None, None));
+    assert!(
+        parsed.beyond_kernels().is_some() && parse(&config()).unwrap().beyond_kernels().is_none()
+    );
+    gemma["sliding_window"] = json!(1 << 20);
+    gemma["query_pre_attn_scalar"] = json!(168);
+    let parsed = parse(&gemma).unwrap();
+    assert_eq!(parsed.windows, [None; 7]);
+    assert_eq!(parsed.second_rope.unwrap().layers, windowed);
+    assert!((parsed.score_scale - 168f64.powf(-0.5)).abs() < 1e-12);
+    gemma["architectures"] = json!(["Gemma2ForCausalLM"]);
+    gemma.as_object_mut().unwrap().remove("rope_scaling");
+    let parsed = parse(&gemma).unwrap();
+    assert_eq!(
+        (
+            parsed.score_softcap,
+            parsed.logit_softcap,
+            parsed.second_rope
+        ),
+        (Some(50.0), Some(30.0), None)
+    );
 }
 
 #[test]

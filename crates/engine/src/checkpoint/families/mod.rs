@@ -74,6 +74,20 @@ impl Part {
         matches!(self, Self::Sinks | Self::ExpertsGateUp | Self::ExpertsDown)
     }
 
+    /// Whether it is a norm that scales the residual stream or heads.
+    pub(crate) fn is_norm(self) -> bool {
+        matches!(
+            self,
+            Self::Norm
+                | Self::AttentionNorm
+                | Self::QueryNorm
+                | Self::KeyNorm
+                | Self::AttentionResultNorm
+                | Self::FeedForwardNorm
+                | Self::FeedForwardResultNorm
+        )
+    }
+
     /// Whether it lies outside of the layers.
     fn is_outside(self) -> bool {
         matches!(self, Self::Embedding | Self::Norm | Self::Head)
@@ -112,6 +126,28 @@ pub(crate) enum Windows {
     Switched,
     /// All but every so manyth one.
     AllButEvery(usize),
+}
+
+/// What a feed-forward layer does with gate and up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// `silu(gate) · up`
+    Silu,
+    /// `gelu(gate) · up`, in the form with a hyperbolic tangent.
+    Gelu,
+    /// gpt-oss' limits on both.
+    Clamped,
+}
+
+/// What something is multiplied with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Factor {
+    /// What it is in a plain decoder.
+    Plain,
+    /// The root of `hidden_size`.
+    RootOfWidth,
+    /// One through the root of this key's number.
+    InverseRootOf(&'static str),
 }
 
 /// The keys of a family with experts.
@@ -164,14 +200,28 @@ pub struct Family {
     pub(crate) feed_forward_bias: Bias,
     pub(crate) windows: Windows,
     pub(crate) experts: Option<ExpertKeys>,
-    /// Whether gate and up are clamped (gpt-oss), not `SwiGLU`.
-    pub(crate) clamps: bool,
+    pub(crate) gate: Gate,
+    /// Whether a norm's weight is 1 more than what Safetensors store.
+    pub(crate) zero_centred: bool,
+    /// What embeddings are multiplied with.
+    pub(crate) embedding_scale: Factor,
+    /// What scores are multiplied with, in place of `1 / √head_dim`.
+    pub(crate) score_scale: Factor,
+    /// Keys of the bounds that a hyperbolic tangent sets on scores, and on logits.
+    pub(crate) score_softcap: Option<&'static str>,
+    pub(crate) logit_softcap: Option<&'static str>,
+    /// The key of the rotary base of layers with windows, and the base where it is left out, if that is another.
+    pub(crate) window_theta: Option<(&'static str, f64)>,
     /// Keys of config.json that its GGUF files have no keys for.
     pub(crate) gguf_lacks: &'static [(&'static str, Setting)],
     /// The same of `rope_scaling`.
     pub(crate) gguf_rope: &'static [(&'static str, Setting)],
     /// Whether the converter to GGUF puts the two rows of a rotary pair side by side.
     pub(crate) gguf_pairs: bool,
+    /// Numbers of config.json that GGUF files may have, and their keys there.
+    pub(crate) gguf_numbers: &'static [(&'static str, &'static str)],
+    /// The number of layers of the one size whose scores are scaled by the width of the residual stream for each head; files do not say.
+    pub(crate) gguf_wide_scores: Option<usize>,
     /// How its router weighs experts, as GGUF numbers it (`expert_gating_func`).
     pub(crate) gguf_gating: u64,
 }
@@ -239,6 +289,13 @@ impl Family {
         self.row(part).is_some()
     }
 
+    /// The names in Safetensors of its norms, with everything before them in layers left out.
+    pub(crate) fn norms(&self) -> impl Iterator<Item = &'static str> {
+        let rows = self.tensors.iter().copied().flatten();
+        rows.filter(|(part, ..)| part.is_norm())
+            .map(|(_, name, _)| *name)
+    }
+
     /// A part outside of layers: its module's name in Safetensors.
     pub(crate) fn outside(&self, part: Part) -> &'static str {
         self.row(part).map_or("", |(_, name, _)| name)
@@ -251,7 +308,7 @@ impl Family {
     }
 
     /// The name in Safetensors of a tensor of a GGUF file, `{}` for an expert's number, and the part it is.
-    pub(crate) fn from_gguf(&self, name: &str) -> Option<(Part, String)> {
+    pub(crate) fn named_in_gguf(&self, name: &str) -> Option<(Part, String)> {
         let (layer, rest) = match name
             .strip_prefix("blk.")
             .and_then(|rest| rest.split_once('.'))
@@ -366,7 +423,7 @@ mod tests {
             ),
         ] {
             let family = FAMILIES.iter().find(|family| family.name == name).unwrap();
-            assert_eq!(family.from_gguf(tensor).unwrap().1, expected, "{name}");
+            assert_eq!(family.named_in_gguf(tensor).unwrap().1, expected, "{name}");
         }
         let qwen3 = FAMILIES
             .iter()
@@ -378,7 +435,7 @@ mod tests {
             "attn_q.weight",
             "blk.x.attn_q.weight",
         ] {
-            assert_eq!(qwen3.from_gguf(foreign), None, "{foreign}");
+            assert_eq!(qwen3.named_in_gguf(foreign), None, "{foreign}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The table of families.
 
-use super::{Bias, ExpertKeys, Family, Part, Setting, TensorName, Windows, Wrapper};
+use super::{
+    Bias, ExpertKeys, Factor, Family, Gate as GateKind, Part, Setting, TensorName, Windows, Wrapper,
+};
 
 use Part::{
     AttentionNorm, AttentionOutput, AttentionResultNorm, Down, Embedding, ExpertDown, ExpertGate,
@@ -63,10 +65,18 @@ const PLAIN: Family = Family {
     feed_forward_bias: Bias::Never,
     windows: Windows::Never,
     experts: None,
-    clamps: false,
+    gate: GateKind::Silu,
+    zero_centred: false,
+    embedding_scale: Factor::Plain,
+    score_scale: Factor::Plain,
+    score_softcap: None,
+    logit_softcap: None,
+    window_theta: None,
     gguf_lacks: &[],
     gguf_rope: &[],
     gguf_pairs: false,
+    gguf_numbers: &[],
+    gguf_wide_scores: None,
     gguf_gating: 1,
 };
 
@@ -298,10 +308,70 @@ pub(crate) const FAMILIES: &[Family] = &[
             width: "intermediate_size",
             normalise: None,
         }),
-        clamps: true,
+        gate: GateKind::Clamped,
         gguf_rope: &[("truncate", Flag(false))],
         gguf_gating: 3,
         ..PLAIN
+    },
+    // <https://arxiv.org/abs/2408.00118>
+    Family {
+        name: "Gemma2",
+        classes: &["Gemma2ForCausalLM"],
+        model_types: &["gemma2"],
+        gguf: &["gemma2"],
+        tensors: &[LAYER, GEMMA_NORMS],
+        defaults: &[
+            ("num_attention_heads", Size(8)),
+            ("num_key_value_heads", Size(4)),
+            ("head_dim", Size(256)),
+            ("vocab_size", Size(256_000)),
+            ("max_position_embeddings", Size(8192)),
+            ("rms_norm_eps", Number(1e-6)),
+            ("query_pre_attn_scalar", Size(256)),
+            ("sliding_window", Size(4096)),
+            ("attn_logit_softcapping", Number(50.0)),
+            ("final_logit_softcapping", Number(30.0)),
+            ("tie_word_embeddings", Flag(true)),
+        ],
+        theta: Some(10_000.0),
+        windows: Windows::AllButEvery(2),
+        score_softcap: Some("attn_logit_softcapping"),
+        gguf_numbers: &[
+            ("attn_logit_softcapping", "attn_logit_softcapping"),
+            ("final_logit_softcapping", "final_logit_softcapping"),
+        ],
+        gguf_wide_scores: Some(46),
+        ..GEMMA
+    },
+    // <https://arxiv.org/abs/2503.19786>. transformers reads a bound on scores and does not set it.
+    Family {
+        name: "Gemma3",
+        classes: &["Gemma3ForCausalLM"],
+        model_types: &["gemma3_text"],
+        gguf: &["gemma3"],
+        tensors: &[LAYER, HEAD_NORMS, GEMMA_NORMS],
+        // The makers' files of 4B leave out heads and widths.
+        defaults: &[
+            ("num_attention_heads", Size(8)),
+            ("num_key_value_heads", Size(4)),
+            ("head_dim", Size(256)),
+            ("vocab_size", Size(262_208)),
+            ("max_position_embeddings", Size(131_072)),
+            ("rms_norm_eps", Number(1e-6)),
+            ("query_pre_attn_scalar", Size(256)),
+            ("sliding_window", Size(4096)),
+            ("tie_word_embeddings", Flag(true)),
+        ],
+        without_effect: &["attn_logit_softcapping", "_sliding_window_pattern"],
+        theta: Some(1_000_000.0),
+        window_theta: Some(("rope_local_base_freq", 10_000.0)),
+        windows: Windows::AllButEvery(6),
+        gguf_numbers: &[
+            ("final_logit_softcapping", "final_logit_softcapping"),
+            ("rope_local_base_freq", "rope.freq_base_swa"),
+        ],
+        gguf_wide_scores: Some(62),
+        ..GEMMA
     },
 ];
 
@@ -313,6 +383,33 @@ const GLM: Family = Family {
     qkv_bias: Bias::Key("attention_bias"),
     ..PLAIN
 };
+
+/// What Gemma 2 and 3 have in common.
+const GEMMA: Family = Family {
+    qkv_bias: Bias::Key("attention_bias"),
+    output_bias: Bias::Key("attention_bias"),
+    gate: GateKind::Gelu,
+    zero_centred: true,
+    embedding_scale: Factor::RootOfWidth,
+    score_scale: Factor::InverseRootOf("query_pre_attn_scalar"),
+    logit_softcap: Some("final_logit_softcapping"),
+    ..PLAIN
+};
+
+/// `post_attention_layernorm` is the norm of attention's result here, not the one before the feed-forward layer.
+const GEMMA_NORMS: &[TensorName] = &[
+    (
+        AttentionResultNorm,
+        "post_attention_layernorm",
+        "post_attention_norm",
+    ),
+    (FeedForwardNorm, "pre_feedforward_layernorm", "ffn_norm"),
+    (
+        FeedForwardResultNorm,
+        "post_feedforward_layernorm",
+        "post_ffw_norm",
+    ),
+];
 
 const GLM4: &[&[TensorName]] = &[
     LAYER,
@@ -369,6 +466,12 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         class: "InternVLForConditionalGeneration",
         model_type: "internvl",
         text: "qwen2",
+        ties: true,
+    },
+    Wrapper {
+        class: "Gemma3ForConditionalGeneration",
+        model_type: "gemma3",
+        text: "gemma3_text",
         ties: true,
     },
 ];

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
-use crate::checkpoint::families::{Bias, FAMILIES, Family, Part, Windows};
+use crate::checkpoint::families::{Bias, FAMILIES, Factor, Family, Part, Windows};
 use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Divisors of rotary frequencies that a file stores as tensors, by name.
@@ -60,17 +60,15 @@ pub(super) fn family(
         let windowed = window(metadata)?.is_some();
         known.retain(|family| (family.windows != Windows::Never) == windowed);
     }
-    match known.first() {
-        Some(family) => Ok(family),
-        None => {
-            let names = FAMILIES.iter().flat_map(|family| family.gguf);
-            let names: BTreeSet<&str> = names.copied().collect();
-            metadata.fail(format!(
-                "architecture {name} is not supported; supported: {}",
-                names.into_iter().collect::<Vec<_>>().join(", ")
-            ))
-        }
+    if let Some(family) = known.first() {
+        return Ok(family);
     }
+    let names = FAMILIES.iter().flat_map(|family| family.gguf);
+    let names: BTreeSet<&str> = names.copied().collect();
+    metadata.fail(format!(
+        "architecture {name} is not supported; supported: {}",
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// How many keys a query sees.
@@ -195,7 +193,7 @@ pub(super) fn config(
     let mut config = json!({
         "architectures": [family.class()], "vocab_size": vocab, "hidden_size": hidden, "intermediate_size": intermediate,
         "num_hidden_layers": layers, "num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim,
-        "max_position_embeddings": positions, "rms_norm_eps": eps, "rope_theta": theta, "hidden_act": "silu",
+        "max_position_embeddings": positions, "rms_norm_eps": eps, "rope_theta": theta,
         "tie_word_embeddings": tied, "eos_token_id": eos,
         "partial_rotary_factor": dimensions as f64 / head_dim as f64,
     });
@@ -205,6 +203,18 @@ pub(super) fn config(
     }
     for (key, setting) in family.gguf_lacks {
         set(key, setting.value());
+    }
+    for (key, stored) in family.gguf_numbers {
+        if let Some(value) = number(stored)? {
+            set(key, value.into());
+        }
+    }
+    if let Factor::InverseRootOf(key) = family.score_scale {
+        let wide = family.gguf_wide_scores == Some(layers);
+        set(key, if wide { hidden / heads } else { head_dim }.into());
+    }
+    if let Some(pattern) = optional("attention.sliding_window_pattern")? {
+        set("sliding_window_pattern", pattern.into());
     }
     // A file has the biases that it holds.
     for (bias, parts) in [

@@ -42,7 +42,7 @@ pub(super) fn rename(
             rows,
         }]
     };
-    let Some((part, renamed)) = family.from_gguf(name) else {
+    let Some((part, renamed)) = family.named_in_gguf(name) else {
         return whole(name.into(), RowOrder::Stored);
     };
     if !is_expert(part) {
@@ -74,7 +74,7 @@ pub(super) fn rename(
 
 /// Whether a tensor stacks all experts of a layer.
 pub(super) fn is_stacked(family: &Family, name: &str, info: &TensorInfo) -> bool {
-    let part = family.from_gguf(name);
+    let part = family.named_in_gguf(name);
     info.shape.len() > 1 && part.is_some_and(|(part, _)| is_expert(part))
 }
 

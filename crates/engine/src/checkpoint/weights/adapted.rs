@@ -51,9 +51,12 @@ impl Weights {
         // By name here, and by name in the adapter, which is what its patterns are about.
         let mut layers = Layers::new();
         for (key, tensor) in self.read_header(adapter.source(), ADAPTER_WEIGHTS)? {
-            let name = key.strip_prefix(PREFIX).map(|name| match config.text_part {
-                true => name_in_text_part(name),
-                false => Some(name.to_owned()),
+            let name = key.strip_prefix(PREFIX).map(|name| {
+                if config.text_part {
+                    name_in_text_part(name)
+                } else {
+                    Some(name.to_owned())
+                }
             });
             let Some(Some(name)) = name else {
                 left.push(key);

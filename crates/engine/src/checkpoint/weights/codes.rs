@@ -201,7 +201,7 @@ impl Weights {
                 block,
             }) => self.scaled_codes(name, values, scales, *block),
             Some(Computed::Integers(integers)) => self.integer_codes(name, integers),
-            Some(Computed::Adapted { .. }) | None => Ok(None),
+            Some(Computed::Adapted { .. } | Computed::OneMore(_)) | None => Ok(None),
         }
     }
 

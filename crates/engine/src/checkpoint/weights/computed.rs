@@ -16,6 +16,8 @@ pub(super) enum Computed {
         scales: StoredTensor,
         block: [usize; 2],
     },
+    /// 1 more than what is stored.
+    OneMore(StoredTensor),
     /// Whole numbers of a few bits, with scales.
     Integers(Integers),
     /// Made up as codes of this kind; whoever asks for numbers gets other random ones.
@@ -35,6 +37,7 @@ impl Computed {
     pub(super) fn dtype(&self) -> DType {
         match self {
             Self::Scaled { values, .. } => values.stored_dtype(),
+            Self::OneMore(stored) => stored.stored_dtype(),
             Self::Integers(integers) => integers.words.stored_dtype(),
             Self::Random(_) => DType::BF16,
             Self::Adapted { base, .. } => base.stored_dtype(),
@@ -81,6 +84,7 @@ impl Weights {
                     });
                 Ok(Tensor::from_vec(numbers, shape, &Device::Cpu)?)
             }
+            Computed::OneMore(stored) => Ok((self.numbers(name, stored)? + 1.0)?),
             Computed::Integers(integers) => self.integers(name, integers),
             Computed::Random(_) => Err(self.mismatch(format!("{name} is made up of codes"))),
             Computed::Adapted {

@@ -23,7 +23,7 @@ use candle_core::{DType, Device, Tensor};
 use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 
-use super::families::name_in_text_part;
+use super::families::{Family, name_in_text_part};
 use super::gguf::StorageType;
 use super::source::WeightFile;
 use super::tensors::expected_tensors;
@@ -140,7 +140,34 @@ impl Weights {
         if let ModelSource::Adapted(model) = source {
             weights.adapt(&model.adapter, &config)?;
         }
+        if config.family.zero_centred {
+            weights.centre_norms(config.family);
+        }
         Ok(weights)
+    }
+
+    /// Adds 1 to the norms of a family that stores them without it. GGUF files have it already.
+    fn centre_norms(&mut self, family: &Family) {
+        let norms: Vec<String> = family
+            .norms()
+            .map(|name| format!("{name}.weight"))
+            .collect();
+        let is_norm = |name: &str| {
+            let mut norms = norms.iter();
+            norms.any(|norm| {
+                name.strip_suffix(norm.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            })
+        };
+        for (name, tensor) in std::mem::take(&mut self.tensors) {
+            let tensor = if is_norm(&name) {
+                let (shape, bytes) = (tensor.shape.clone(), tensor.bytes);
+                StoredTensor::computed(shape, bytes, Computed::OneMore(tensor))
+            } else {
+                tensor
+            };
+            self.tensors.insert(name, tensor);
+        }
     }
 
     /// Gives the tensors of a model with towers the names of the text part alone, and leaves out the towers'.

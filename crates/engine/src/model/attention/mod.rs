@@ -79,7 +79,7 @@ impl AttentionKind {
 }
 
 /// The sizes that attention depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttentionShape {
     /// Layers, each with its own cache.
     pub layers: usize,
@@ -89,6 +89,8 @@ pub struct AttentionShape {
     pub kv_heads: usize,
     /// Width of a head.
     pub head_dim: usize,
+    /// The bound `c` of scaled scores, which become `c · tanh(score / c)`.
+    pub softcap: Option<f32>,
 }
 
 impl AttentionShape {
@@ -143,6 +145,7 @@ impl From<&ModelConfig> for AttentionShape {
             heads: config.heads,
             kv_heads: config.kv_heads,
             head_dim: config.head_dim,
+            softcap: config.score_softcap.map(|bound| bound as f32),
         }
     }
 }

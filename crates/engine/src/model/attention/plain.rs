@@ -7,7 +7,7 @@
 use candle_core::{D, DType, Device, Tensor};
 
 use super::{Attention, AttentionOutput, AttentionShape, ModelError};
-use crate::model::StepBatch;
+use crate::model::{StepBatch, ops};
 
 /// The most scores of a rectangle, so that memory stays bounded: of 16 Mi numbers the five copies that live at a time are
 /// 320 MiB.
@@ -238,6 +238,10 @@ impl Plain {
             .contiguous()?;
         let q = (q * f64::from(self.shape.scale()))?;
         let scores = q.matmul(&keys.t()?)?.to_dtype(DType::F32)?;
+        let scores = match self.shape.softcap {
+            Some(bound) => ops::softcap(&scores, f64::from(bound))?,
+            None => scores,
+        };
         let count = scores.dim(D::Minus1)?;
         let scores = scores
             .reshape((rows, kv_heads * group, queries, count))?

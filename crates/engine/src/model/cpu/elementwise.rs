@@ -166,6 +166,13 @@ pub(crate) fn silu_mul_into(gate_up: &[f32], width: usize, out: &mut [f32]) {
     gate_into(gate_up, width, out, Silu);
 }
 
+/// `gelu(gate) · up` for rows of `[gate | up]`, GELU in the form with a hyperbolic tangent.
+pub(crate) fn gelu_mul(gate_up: &[f32], width: usize) -> Vec<f32> {
+    let mut out = vec![0.0; gate_up.len() / 2];
+    gate_into(gate_up, width, &mut out, Gelu);
+    out
+}
+
 /// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)` for rows of `[gate | up]`, with the gate at most `limit` and `up`
 /// within `±limit`: from `[rows, 2 · width]` to `[rows, width]`.
 pub(crate) fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f32) -> Vec<f32> {
@@ -196,6 +203,18 @@ impl Gate for Silu {
         let e = exp(-gate.abs());
         let numerator = if gate < 0.0 { gate * e } else { gate };
         numerator / (1.0 + e) * up
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Gelu;
+
+impl Gate for Gelu {
+    #[inline(always)]
+    fn join(self, gate: f32, up: f32) -> f32 {
+        // Half of 1 + tanh(x) is the sigmoid of 2x; the constant is twice √(2/π).
+        let cubic = (0.044_715 * gate * gate).mul_add(gate, gate);
+        gate * sigmoid(1.595_769 * cubic) * up
     }
 }
 

@@ -36,6 +36,14 @@ pub(crate) fn exp(x: f32) -> f32 {
     if x < LOWEST { 0.0 } else { p * power }
 }
 
+/// The hyperbolic tangent, within 1e-7.
+#[inline(always)]
+pub(crate) fn tanh(x: f32) -> f32 {
+    let e = exp(-2.0 * x.abs());
+    let size = (1.0 - e) / (1.0 + e);
+    if x < 0.0 { -size } else { size }
+}
+
 /// [`exp`] of each lane.
 #[inline(always)]
 pub(crate) fn exp_lanes<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
@@ -64,7 +72,7 @@ pub(crate) fn exp_lanes<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 mod tests {
     use pulp::Simd;
 
-    use super::{exp, exp_lanes};
+    use super::{exp, exp_lanes, tanh};
     use crate::model::cpu::instructions::{Instructions, Kernel, Vectors};
 
     struct Lanes([f32; 16]);
@@ -79,6 +87,16 @@ mod tests {
             }
             self.0
         }
+    }
+
+    #[test]
+    fn tangents_are_close_on_both_sides() {
+        for i in -200_000..200_000 {
+            let x = i as f32 * 1e-4;
+            let exact = f64::from(x).tanh();
+            assert!((f64::from(tanh(x)) - exact).abs() < 1.5e-7, "tanh {x}");
+        }
+        assert!((tanh(f32::INFINITY) - 1.0).abs() < 1e-7 && (tanh(-200.0) + 1.0).abs() < 1e-7);
     }
 
     #[test]

@@ -32,6 +32,7 @@ fn rows_in_pieces_see_what_whole_rows_see() {
         heads: 4,
         kv_heads: 2,
         head_dim: 8,
+        softcap: None,
     };
     let batch = batch();
     let n = batch.tokens.len();

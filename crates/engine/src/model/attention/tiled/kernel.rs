@@ -13,7 +13,7 @@ use super::plan::{PlanUnit, Run};
 use super::product::{Ahead, Panels, Product};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
-use crate::model::cpu::exp::{exp, exp_lanes};
+use crate::model::cpu::exp::{exp, exp_lanes, tanh};
 use crate::model::cpu::half::{F32, Format};
 use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
@@ -270,6 +270,11 @@ fn attend<V: Vectors, F: Format>(
         accumulate: false,
     }
     .run(vectors);
+    if let Some(bound) = layout.shape.softcap {
+        for score in &mut *scores {
+            *score = bound * tanh(*score / bound);
+        }
+    }
     let value_width = layout.value_width();
     let sums = &mut state.values[from * value_width..][..rows * value_width];
     let full = run.blocks.len() * layout.block_size;

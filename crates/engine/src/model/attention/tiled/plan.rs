@@ -182,6 +182,7 @@ mod tests {
             heads: 2,
             kv_heads: 1,
             head_dim: 16,
+            softcap: None,
         };
         let batch = decode(&[
             (70, &[1, 2, 3, 4, 9]),

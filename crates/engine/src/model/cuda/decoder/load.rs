@@ -28,6 +28,9 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     if let Some(obstacle) = cache_settings(config, precision, 16, true, 1).obstacle() {
         return Some(obstacle);
     }
+    if let Some(obstacle) = config.beyond_kernels() {
+        return Some(obstacle.into());
+    }
     if let Some(obstacle) = config
         .experts
         .and_then(|experts| experts::obstacle(&experts))
@@ -131,7 +134,7 @@ impl CudaModel {
         }
         .load()?;
         Ok(Self {
-            rope: RotaryTable::new(config, device, ROTARY)?,
+            rope: RotaryTable::new(config, &config.rope, device, ROTARY)?,
             products,
             member,
             config: config.clone(),
