@@ -32,6 +32,9 @@ LONGROPE = {
     "short_factor": [1.0, 1.1, 1.2], "long_factor": [1.5, 3.0, 6.0],
 }  # fmt: skip
 
+DELTA = dict(num_hidden_layers=3, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
+             linear_value_head_dim=12, linear_conv_kernel_dim=4)  # fmt: skip
+
 # name -> (class, what its configuration adds or changes, dtype, options)
 CHECKPOINTS = {
     "qwen3-tied": ("Qwen3", dict(vocab_size=67, head_dim=16, tie_word_embeddings=True, rope_parameters=DEFAULT_ROPE),
@@ -77,6 +80,14 @@ CHECKPOINTS = {
     "gpt-oss-mxfp4": ("GptOss", dict(head_dim=16, num_local_experts=3, num_experts_per_tok=2, sliding_window=8, hidden_size=64,
                       intermediate_size=32, attention_bias=True, rope_parameters={**YARN, "truncate": False}),
                       torch.bfloat16, dict(mxfp4=True)),
+    # The last layer is recurrent, heads of values fill no vector, and a part of a head rotates.
+    "qwen3_5": ("Qwen3_5", dict(**DELTA, head_dim=16, layer_types=["linear_attention", "full_attention", "linear_attention"],
+                rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.25}), torch.bfloat16,
+                dict(zero_centred=True, text=True, lengths=[3, 90])),
+    "qwen3_5-moe": ("Qwen3_5Moe", dict(**DELTA, head_dim=8, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=24,
+                    shared_expert_intermediate_size=20, layer_types=["linear_attention", "linear_attention", "full_attention"],
+                    rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}), torch.bfloat16,
+                    dict(zero_centred=True, text=True, lengths=[3, 90])),
 }  # fmt: skip
 
 VISION_QWEN = dict(depth=1, hidden_size=16, intermediate_size=16, num_heads=2, out_hidden_size=32, patch_size=4)
@@ -102,6 +113,12 @@ WITH_TOWERS = {
                       dict(zero_centred=True, without=True)),
     "glm4v": ("Glm4v", dict(**VISION_QWEN, image_size=16),
               dict(rope_parameters={**MROPE, "partial_rotary_factor": 0.5, "mrope_section": [1, 1]}), {}, {}),
+    # Heads of 256, as in all that are published.
+    "qwen3_5-towers": ("Qwen3_5", dict(**VISION_QWEN, num_position_embeddings=16),
+                       dict(**DELTA, head_dim=256, num_attention_heads=2, num_key_value_heads=1,
+                            layer_types=["linear_attention", "linear_attention", "full_attention"],
+                            rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.25, "mrope_section": [11, 11, 10],
+                                             "mrope_interleaved": True}), {}, dict(zero_centred=True)),
 }  # fmt: skip
 
 E2M1 = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0])
@@ -113,7 +130,8 @@ def fill(model: torch.nn.Module, norm: float = 1.0) -> None:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" in name:
-                parameter.normal_(norm, 0.2)
+                # Norms of recurrent layers are stored whole in any family.
+                parameter.normal_(1.0 if "linear_attn" in name else norm, 0.2)
             elif "bias" in name or "sinks" in name:
                 parameter.normal_(0.0, 0.5)
             else:

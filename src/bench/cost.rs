@@ -18,6 +18,8 @@ pub(super) fn operations(run: &Measured, model: &ModelConfig) -> f64 {
         let keys: f64 = model
             .windows
             .iter()
+            // Recurrent layers keep none, and families that have them no windows.
+            .take(model.attention_layers())
             .map(|&window| seen(to, window) - seen(from, window))
             .sum();
         layers + 4.0 * (model.heads * model.head_dim) as f64 * keys + head
@@ -54,6 +56,8 @@ pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
         let keys: usize = model
             .windows
             .iter()
+            // Recurrent layers keep none, and families that have them no windows.
+            .take(model.attention_layers())
             .map(|window| window.map_or(cached, |window| cached.min(step.rows * window)))
             .sum();
         (bits + head) / 8.0 + keys as f64 * key

@@ -54,7 +54,7 @@ impl Estimate {
     ) -> Self {
         let weights = weight_bytes(config, parts, precision, packed);
         let of_layers = 2.0 * config.active_layer_parameters() as f64;
-        let of_key = 4.0 * (config.layers * config.heads * config.head_dim) as f64;
+        let of_key = 4.0 * (config.attention_layers() * config.heads * config.head_dim) as f64;
         let of_head = 2.0 * (config.vocab * config.hidden) as f64;
         let length = tokens.prompt_length as f64;
         let prompt_operations = tokens.prompts as f64 * (of_layers + of_key * length / 2.0);
@@ -74,7 +74,9 @@ impl Estimate {
             }
             _ => weights,
         };
-        let step_bytes = read as f64 + rows * keys * key_bytes;
+        // A recurrent state is read and written.
+        let state = 2.0 * footprint.state_bytes as f64;
+        let step_bytes = read as f64 + rows * (keys * key_bytes + state);
         let step_operations = rows * (of_layers + of_key * keys + of_head);
         let seconds = |operations: f64, bytes: f64| {
             (operations / ceiling.flops).max(bytes / ceiling.bandwidth) / SHARE
@@ -85,7 +87,8 @@ impl Estimate {
             output_seconds: steps * seconds(step_operations, step_bytes),
             parts,
             weights,
-            cache: engine.blocks * engine.block_size * footprint.kv_bytes_per_token,
+            cache: engine.blocks * engine.block_size * footprint.kv_bytes_per_token
+                + engine.states() * footprint.state_bytes,
             step: engine.token_budget * footprint.activation_bytes_per_token
                 + engine.max_sequences * footprint.logits_bytes_per_row,
         }

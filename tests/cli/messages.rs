@@ -161,9 +161,9 @@ fn models_that_write_no_text_are_named() {
             ],
         ),
         (
-            "Qwen3_5ForConditionalGeneration",
+            "Qwen3NextForCausalLM",
             [
-                "Qwen3.5 (also Qwen3.6 and Qwen3.8), which is not supported yet",
+                "Qwen3-Next, which is not supported yet",
                 "a judge of like size that loads is Qwen/Qwen3-",
             ],
         ),

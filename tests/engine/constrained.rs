@@ -4,16 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use juror_data::Sample;
 use juror_data::rubric::{Criterion, Grade, Rubric};
 use juror_data::verdict::{ParseRule, Status, Verdict};
+use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{
     Drafts, Engine, EngineConfig, LogitsModel, Properties, Sampling, StepModel,
 };
-use juror_engine::model::ModelError;
+use juror_engine::model::attention::{self, AttentionKind, AttentionShape, with_states};
 use juror_engine::model::batch::StepBatch;
+use juror_engine::model::recurrence::RecurrentStates;
+use juror_engine::model::{Decoder, ModelError, Precision};
 use juror_engine::text::reasoning::ThinkingStyle;
+use juror_judge::judge::build::PagedDecoder;
 use juror_judge::judge::{ChatSettings, DeviceEngine, JudgeText, RulesMode, RunOptions, jobs, run};
 use juror_judge::protocol::{self, PromptTemplate, Protocol, ScaffoldWants};
 use serde_json::{Value, json};
@@ -283,6 +287,57 @@ fn nonsense_becomes_a_verdict() {
         }
     }
     println!("{verdicts} verdicts");
+}
+
+/// A random model with recurrent layers, one of attention, and experts.
+fn recurrent(vocab: usize) -> Box<dyn StepModel> {
+    let model = json!({
+        "architectures": ["Qwen3_5MoeForCausalLM"], "vocab_size": vocab, "hidden_size": 32, "num_hidden_layers": 3,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16, "full_attention_interval": 3,
+        "linear_num_key_heads": 1, "linear_num_value_heads": 2, "linear_key_head_dim": 16, "linear_value_head_dim": 16,
+        "linear_conv_kernel_dim": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+        "shared_expert_intermediate_size": 16, "max_position_embeddings": 4096, "rms_norm_eps": 1e-6, "rope_theta": 1e4,
+        "tie_word_embeddings": true, "hidden_act": "silu",
+    });
+    let model = ModelConfig::parse(&model.to_string(), "config.json").unwrap();
+    let weights = Weights::random(&model, 7);
+    let decoder = Decoder::load(&model, &weights, &Device::Cpu, Precision::F32).unwrap();
+    let shape = AttentionShape::from(&model);
+    let states = model.recurrent.as_ref().unwrap().shape;
+    let build = move |blocks| {
+        let kind = AttentionKind::Tiled;
+        let cache = attention::build(kind, &shape, blocks, 16, &Device::Cpu, DType::F32)?;
+        Ok(with_states(cache, RecurrentStates::new(states, 20)))
+    };
+    Box::new(PagedDecoder::with_cache(decoder, 4000, 4000, Box::new(build)).unwrap())
+}
+
+#[test]
+fn every_protocol_runs_on_a_model_with_recurrent_layers() {
+    for protocol in protocol::known() {
+        let constrains = protocol.scaffold(ScaffoldWants::default()).is_some();
+        let (text, vocab) = text(Way::MayThink, protocol);
+        for free in [false, true] {
+            let options = RunOptions {
+                constrained: !free,
+                thinking_budget: Some(20),
+                max_new_tokens: 60,
+                ..options()
+            };
+            let samples = samples(6);
+            let verdicts = judge_with(recurrent(vocab), &text, &samples, &options);
+            assert_eq!(verdicts.len(), samples.len(), "{}", protocol.name());
+            for verdict in &verdicts {
+                let what = format!("{}, free {free}: {verdict:#?}", protocol.name());
+                let expected = if constrains && !free {
+                    &[Status::Ok][..]
+                } else {
+                    &[Status::Ok, Status::Unparsed]
+                };
+                assert!(expected.contains(&verdict.status), "{what}");
+            }
+        }
+    }
 }
 
 #[test]

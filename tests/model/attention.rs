@@ -144,6 +144,7 @@ fn family(blocks: &mut Blocks, prefix: usize, tails: &[usize]) -> Vec<Sequence> 
                 cached: 0,
                 blocks: shared.blocks[..whole].to_vec(),
                 long: false,
+                state: None,
             };
             sequence.tokens.extend(tokens(1 + index as u64, *tail));
             blocks.grow(&mut sequence);

@@ -11,8 +11,9 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{Drafts, Engine, EngineConfig, RandomKey, Request, Sampling};
-use juror_engine::model::attention::{Attention, AttentionKind, AttentionShape};
+use juror_engine::model::attention::{Attention, AttentionKind, AttentionShape, with_states};
 use juror_engine::model::precision::WeightType;
+use juror_engine::model::recurrence::RecurrentStates;
 use juror_engine::model::{Decoder, Precision, PrecisionChoice};
 use juror_judge::judge::build::load_model;
 
@@ -44,6 +45,9 @@ const NAMES: &[&str] = &[
     "qwen3-untied",
     "qwen3-vl",
     "qwen3-yarn",
+    "qwen3_5",
+    "qwen3_5-moe",
+    "qwen3_5-towers",
 ];
 /// Implementations of attention; none is the reference.
 const KINDS: [Option<AttentionKind>; 3] =
@@ -90,15 +94,22 @@ impl Checkpoint {
 
     fn attention(&self, kind: impl Into<Option<AttentionKind>>) -> Box<dyn Attention> {
         let shape = AttentionShape::from(self.decoder.config());
-        crate::attention::build(kind, &shape, 64, BLOCK, DType::F32)
+        let attention = crate::attention::build(kind, &shape, 64, BLOCK, DType::F32);
+        match &self.decoder.config().recurrent {
+            Some(recurrent) => with_states(attention, RecurrentStates::new(recurrent.shape, 8)),
+            None => attention,
+        }
     }
 
     fn sequences(&self, blocks: &mut Blocks) -> Vec<Sequence> {
         let short = self.decoder.config().rope.short_context();
+        let recurrent = self.decoder.config().recurrent.is_some();
         self.golden
             .iter()
-            .map(|(tokens, _)| Sequence {
+            .enumerate()
+            .map(|(index, (tokens, _))| Sequence {
                 long: short.is_some_and(|short| tokens.len() > short),
+                state: recurrent.then_some(index as u32),
                 ..blocks.sequence(tokens)
             })
             .collect()

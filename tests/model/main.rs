@@ -23,3 +23,4 @@ mod families;
 mod gguf;
 mod golden_logits;
 mod quantised;
+mod recurrent;

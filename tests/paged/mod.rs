@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use juror_engine::model::attention::Attention;
-use juror_engine::model::{BatchRow, Decoder, StepBatch};
+use juror_engine::model::{BatchRow, Decoder, RowState, StateStart, StepBatch};
 
 /// A sequence whose first `cached` tokens are in the cache.
 #[derive(Clone, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct Sequence {
     pub(crate) blocks: Vec<u32>,
     /// See [`BatchRow::long`].
     pub(crate) long: bool,
+    /// The slot of its recurrent state, if the model has recurrent layers.
+    pub(crate) state: Option<u32>,
 }
 
 /// Blocks to hand out, in an order that is not the natural one.
@@ -59,7 +61,14 @@ pub(crate) fn step(parts: &mut [(&mut Sequence, usize)], block_size: usize) -> S
             context_len: end,
             blocks: sequence.blocks[..end.div_ceil(block_size)].to_vec(),
             long: sequence.long,
-            state: None,
+            state: sequence.state.map(|slot| RowState {
+                slot,
+                start: match sequence.cached {
+                    0 => StateStart::Zero,
+                    _ => StateStart::Continue,
+                },
+                save: None,
+            }),
         });
         for position in sequence.cached..end {
             batch.logits.push(batch.tokens.len() as u32);

@@ -14,6 +14,7 @@ use juror_engine::model::Precision;
 use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
 use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::precision::WeightType;
+use juror_engine::model::recurrence::state_bytes;
 use juror_engine::text::chat_template::ThinkingSwitch;
 use juror_hub::{Want, bytes};
 use juror_judge::catalog::known_judges::{self, KnownJudge};
@@ -141,7 +142,13 @@ fn rows_of(
         ("KV cache", kv_cache(&config)),
         (
             "layers",
-            format!("{} of width {}", config.layers, config.hidden),
+            match config.layers - config.attention_layers() {
+                0 => format!("{} of width {}", config.layers, config.hidden),
+                recurrent => format!(
+                    "{} of width {}, {recurrent} of them recurrent (Gated DeltaNet)",
+                    config.layers, config.hidden
+                ),
+            },
         ),
         (
             "attention",
@@ -315,11 +322,16 @@ fn kv_cache(config: &ModelConfig) -> String {
     let shape = AttentionShape::from(config);
     let of = |dtype| kv_bytes_per_token(&shape, dtype) as f64;
     let full = of(DType::BF16) * config.max_positions as f64;
+    let state = config.recurrent.as_ref().map(|recurrent| {
+        let one = bytes(state_bytes(&recurrent.shape) as u64);
+        format!("; {one} for each sequence's recurrent state")
+    });
     format!(
-        "{:.1} KiB a token as bf16 or f16, {:.1} as f32; {} for one whole context as bf16",
+        "{:.1} KiB a token as bf16 or f16, {:.1} as f32; {} for one whole context as bf16{}",
         of(DType::BF16) / 1024.0,
         of(DType::F32) / 1024.0,
-        bytes(full as u64)
+        bytes(full as u64),
+        state.unwrap_or_default()
     )
 }
 

@@ -1,7 +1,7 @@
 //! A checkpoint's tensors: names by family, which must exist, and their shapes.
 
 use super::ModelConfig;
-use super::config::Experts;
+use super::config::{Experts, RecurrentShape};
 use super::families::{Family, Part};
 use crate::checkpoint::CheckpointError;
 
@@ -23,6 +23,8 @@ pub(crate) struct LayerNames {
     pub(crate) head_norms: Option<[String; 2]>,
     pub(crate) sinks: Option<String>,
     pub(crate) output: String,
+    /// What a recurrent layer has in place of the four before.
+    pub(crate) delta: Option<DeltaNames>,
     /// The norm of attention's output.
     pub(crate) attention_result_norm: Option<String>,
     pub(crate) feed_forward_norm: String,
@@ -31,11 +33,32 @@ pub(crate) struct LayerNames {
     pub(crate) feed_forward_result_norm: Option<String>,
 }
 
+/// The names of a recurrent layer's tensors.
+pub(crate) struct DeltaNames {
+    pub(crate) qkv: String,
+    pub(crate) gate: String,
+    pub(crate) step: String,
+    pub(crate) beta: String,
+    /// Whole names from here on.
+    pub(crate) step_bias: String,
+    pub(crate) rate: String,
+    pub(crate) convolution: String,
+    pub(crate) norm: String,
+    pub(crate) output: String,
+}
+
+/// The names of the expert that works on every token, and of the row that says with which weight.
+pub(crate) struct SharedNames {
+    pub(crate) expert: GatedNames,
+    pub(crate) weight: String,
+}
+
 pub(crate) enum FeedForwardNames {
     Dense(GatedNames),
     Mixture {
         router: String,
         experts: ExpertNames,
+        shared: Option<SharedNames>,
         sizes: Experts,
     },
 }
@@ -100,6 +123,13 @@ impl LayerNames {
                     });
                     ExpertNames::Apart(experts.collect())
                 },
+                shared: sizes.shared.map(|_| SharedNames {
+                    expert: GatedNames {
+                        gate_up: vec![at(Part::SharedGate), at(Part::SharedUp)],
+                        down: at(Part::SharedDown),
+                    },
+                    weight: at(Part::SharedWeight),
+                }),
                 sizes,
             },
         };
@@ -111,6 +141,17 @@ impl LayerNames {
                 .map(<[String; 2]>::from),
             sinks: optional(Part::Sinks),
             output: at(Part::AttentionOutput),
+            delta: config.is_recurrent(layer).then(|| DeltaNames {
+                qkv: at(Part::DeltaQueryKeyValue),
+                gate: at(Part::DeltaGate),
+                step: at(Part::DeltaStep),
+                beta: at(Part::DeltaBeta),
+                step_bias: at(Part::DeltaStepBias),
+                rate: at(Part::DeltaRate),
+                convolution: weight(at(Part::DeltaConvolution)),
+                norm: weight(at(Part::DeltaNorm)),
+                output: at(Part::DeltaOutput),
+            }),
             attention_result_norm: norm(Part::AttentionResultNorm),
             feed_forward_norm: weight(at(Part::FeedForwardNorm)),
             feed_forward,
@@ -124,6 +165,8 @@ pub(crate) fn unused(config: &ModelConfig, name: &str) -> bool {
     // A checkpoint with tied embeddings may store the table a second time as its head, and old ones store the rotary frequencies.
     let head = Names::new(config.family).head;
     (config.tie_embeddings && name == head)
+        // What guesses several tokens ahead.
+        || (config.recurrent.is_some() && name.starts_with("mtp."))
         || name.ends_with("rotary_emb.inv_freq")
         || name.ends_with("rotary_pos_emb.inv_freq")
 }
@@ -135,10 +178,6 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
         tensors: Vec::new(),
     };
     let (hidden, vocab) = (config.hidden, config.vocab);
-    let (q, kv) = (
-        config.heads * config.head_dim,
-        config.kv_heads * config.head_dim,
-    );
     let names = Names::new(config.family);
     list.add(&names.embedding, &[vocab, hidden]);
     list.add(&names.norm, &[hidden]);
@@ -148,14 +187,10 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
     for layer in 0..config.layers {
         let names = LayerNames::new(config, layer);
         list.add(&names.attention_norm, &[hidden]);
-        list.parts(&names.qkv, &[q, kv, kv], hidden, config.biases.qkv);
-        for norm in names.head_norms.iter().flatten() {
-            list.add(norm, &[config.head_dim]);
+        match (&names.delta, &config.recurrent) {
+            (Some(names), Some(recurrent)) => list.delta(names, &recurrent.shape),
+            _ => list.attention(&names),
         }
-        if let Some(sinks) = &names.sinks {
-            list.add(sinks, &[config.heads]);
-        }
-        list.linear(&names.output, hidden, q, config.biases.output);
         let norms = [
             &names.attention_result_norm,
             &names.feed_forward_result_norm,
@@ -168,8 +203,13 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
             FeedForwardNames::Mixture {
                 router,
                 experts,
+                shared,
                 sizes,
             } => {
+                if let (Some(shared), Some(width)) = (shared, sizes.shared) {
+                    list.gated(&shared.expert, width);
+                    list.linear(&shared.weight, 1, hidden, false);
+                }
                 list.add(&format!("{router}.weight"), &[sizes.count, hidden]);
                 if config.biases.feed_forward {
                     list.add(&format!("{router}.bias"), &[sizes.count]);
@@ -218,6 +258,45 @@ impl List<'_> {
         for (name, outputs) in names.iter().zip(outputs) {
             self.linear(name, *outputs, inputs, bias);
         }
+    }
+
+    fn attention(&mut self, names: &LayerNames) {
+        let config = self.config;
+        let (q, kv) = (
+            config.heads * config.head_dim,
+            config.kv_heads * config.head_dim,
+        );
+        let queries = if config.family.gates_heads { 2 * q } else { q };
+        self.parts(
+            &names.qkv,
+            &[queries, kv, kv],
+            config.hidden,
+            config.biases.qkv,
+        );
+        for norm in names.head_norms.iter().flatten() {
+            self.add(norm, &[config.head_dim]);
+        }
+        if let Some(sinks) = &names.sinks {
+            self.add(sinks, &[config.heads]);
+        }
+        self.linear(&names.output, config.hidden, q, config.biases.output);
+    }
+
+    fn delta(&mut self, names: &DeltaNames, shape: &RecurrentShape) {
+        let (hidden, heads) = (self.config.hidden, shape.value_heads);
+        for (name, outputs) in [
+            (&names.qkv, shape.channels()),
+            (&names.gate, shape.values()),
+            (&names.step, heads),
+            (&names.beta, heads),
+        ] {
+            self.linear(name, outputs, hidden, false);
+        }
+        self.add(&names.step_bias, &[heads]);
+        self.add(&names.rate, &[heads]);
+        self.add(&names.convolution, &[shape.channels(), 1, shape.taps]);
+        self.add(&names.norm, &[shape.value_dim]);
+        self.linear(&names.output, hidden, shape.values(), false);
     }
 
     fn gated(&mut self, names: &GatedNames, width: usize) {

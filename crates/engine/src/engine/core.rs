@@ -43,7 +43,12 @@ impl EngineConfig {
     /// Slots of recurrent states for this engine, if its model has recurrent layers: one for each sequence, and some for
     /// snapshots.
     pub fn states(&self) -> usize {
-        slots_for(self.max_sequences)
+        Self::states_of(self.max_sequences)
+    }
+
+    /// The same, for an engine that runs so many sequences at once.
+    pub fn states_of(sequences: usize) -> usize {
+        slots_for(sequences)
     }
 }
 

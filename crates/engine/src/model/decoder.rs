@@ -12,11 +12,14 @@ use super::linear::Linear;
 use super::ops::{self, Heads};
 use super::precision::{Precision, WeightType};
 use super::profile::{Phase, Profile};
+use super::recurrence::{DeltaInputs, DeltaWeights};
 use super::rope::RotaryTable;
 use super::shard::Shard;
 use super::tensor_reader::{Projection, TensorReader};
 use super::{ModelError, StepBatch};
-use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names};
+use crate::checkpoint::tensors::{
+    DeltaNames, ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names,
+};
 use crate::checkpoint::{ModelConfig, Weights};
 
 /// A model's weights on a device, immutable.
@@ -30,8 +33,6 @@ pub struct Decoder {
     head: Linear,
     /// One table, or two for different layers.
     ropes: Vec<RotaryTable>,
-    /// What queries are multiplied with, so that scores have their scale.
-    query_scale: f64,
 }
 
 /// How many layers are loaded at the same time on the CPU: each needs memory for its stored form beside its packed form.
@@ -48,19 +49,50 @@ enum Embedding {
 
 struct Layer {
     attention_norm: Tensor,
+    mixer: Mixer,
+    /// The norm of the mixer's output.
+    attention_result_norm: Option<Tensor>,
+    feed_forward_norm: Tensor,
+    feed_forward: FeedForward,
+    /// The norm of the feed-forward layer's output.
+    feed_forward_result_norm: Option<Tensor>,
+}
+
+/// The part of a layer that looks at other tokens.
+enum Mixer {
+    Attention(Box<AttentionLayer>),
+    Recurrent(Box<RecurrentLayer>),
+}
+
+struct AttentionLayer {
+    /// Its number among the layers with attention.
+    index: usize,
+    /// What queries are multiplied with, before scores are divided by the root of a head's width.
+    query_scale: f64,
     /// Queries, keys and values in one product: `[(heads + 2 · kv_heads) · head_dim, hidden]`.
     qkv: Linear,
     /// Norms of queries and keys, `[head_dim]`.
     qk_norms: Option<(Tensor, Tensor)>,
     /// The scores of attention sinks by query head, `[heads]`, f32.
     sinks: Option<Tensor>,
+    /// What the attended values are multiplied by, behind a sigmoid: `[heads · head_dim, hidden]`.
+    gate: Option<Linear>,
     output: Linear,
-    /// The norm of attention's output.
-    attention_result_norm: Option<Tensor>,
-    feed_forward_norm: Tensor,
-    feed_forward: FeedForward,
-    /// The norm of the feed-forward layer's output.
-    feed_forward_result_norm: Option<Tensor>,
+}
+
+struct RecurrentLayer {
+    /// Its number among the recurrent layers.
+    index: usize,
+    /// Queries, keys and values: `[channels, hidden]`.
+    qkv: Linear,
+    /// The gate of the output: `[values, hidden]`.
+    gate: Linear,
+    /// The step of decay: `[value_heads, hidden]`.
+    step: Linear,
+    /// The share of the correction: `[value_heads, hidden]`.
+    beta: Linear,
+    weights: DeltaWeights,
+    output: Linear,
 }
 
 impl Decoder {
@@ -137,7 +169,6 @@ impl Decoder {
                 .chain(config.second_rope.as_ref().map(|second| &second.rope))
                 .map(|rope| RotaryTable::new(config, rope, device, dtype))
                 .collect::<Result<_, _>>()?,
-            query_scale: config.score_scale * (config.head_dim as f64).sqrt(),
             config: config.clone(),
             device: device.clone(),
         })
@@ -222,29 +253,26 @@ impl Decoder {
             let second = self.config.second_rope.as_ref();
             let second = second.is_some_and(|second| second.layers[index]);
             let (cos, sin) = &angles[usize::from(second)];
-            let heads = Heads {
-                heads: self.config.heads,
-                kv_heads: self.config.kv_heads,
-                head_dim: self.config.head_dim,
-                norms: layer.qk_norms.as_ref().map(|(q, k)| (q, k)),
-                eps,
-                cos,
-                sin,
-            };
-            let qkv = profile.time(Phase::Gemm, at, device, || layer.qkv.forward(&x))?;
-            let (q, k, v) = profile.time(Phase::Elementwise, at, device, || {
-                let (q, k, v) = ops::split_heads(&qkv, &heads)?;
-                Ok::<_, ModelError>((scaled(q, self.query_scale)?, k, v))
-            })?;
-            let attended = profile.time(Phase::Attention, at, device, || {
-                let window = self.config.windows[index];
-                let attended = attention.forward(index, window, &q, &k, &v)?;
-                match &layer.sinks {
-                    Some(sinks) => Ok(ops::share_with_sinks(&attended, sinks)?),
-                    None => Ok::<_, ModelError>(attended.output),
+            let (mut attended, output) = match &layer.mixer {
+                Mixer::Attention(mixer) => {
+                    let heads = Heads {
+                        heads: self.config.heads,
+                        kv_heads: self.config.kv_heads,
+                        head_dim: self.config.head_dim,
+                        norms: mixer.qk_norms.as_ref().map(|(q, k)| (q, k)),
+                        eps,
+                        cos,
+                        sin,
+                    };
+                    let window = self.config.windows[index];
+                    let attended = mixer.forward(&x, &heads, window, attention, profile, at)?;
+                    (attended, &mixer.output)
                 }
-            })?;
-            let mut attended = attended.reshape((n, self.config.heads * self.config.head_dim))?;
+                Mixer::Recurrent(mixer) => {
+                    let read = mixer.forward(&x, attention, profile, at)?;
+                    (read, &mixer.output)
+                }
+            };
             // The last layer's keys and values are written; from here on only the wanted rows matter.
             if index + 1 == self.layers.len() && wanted < n {
                 if wanted == 0 {
@@ -254,8 +282,7 @@ impl Decoder {
                 attended = attended.index_select(&rows, 0)?;
                 hidden = hidden.index_select(&rows, 0)?;
             }
-            let projected =
-                profile.time(Phase::Gemm, at, device, || layer.output.forward(&attended))?;
+            let projected = profile.time(Phase::Gemm, at, device, || output.forward(&attended))?;
             let x;
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
                 let projected = norm_result(projected, layer.attention_result_norm.as_ref(), eps)?;
@@ -318,6 +345,77 @@ fn scaled(x: Tensor, factor: f64) -> candle_core::Result<Tensor> {
     x * factor
 }
 
+impl AttentionLayer {
+    /// From `[N, hidden]` to the attended values, `[N, heads · head_dim]`.
+    fn forward(
+        &self,
+        x: &Tensor,
+        heads: &Heads,
+        window: Option<usize>,
+        attention: &mut dyn Attention,
+        profile: &mut Profile,
+        at: Option<usize>,
+    ) -> Result<Tensor, ModelError> {
+        let device = x.device();
+        let qkv = profile.time(Phase::Gemm, at, device, || self.qkv.forward(x))?;
+        let (q, k, v) = profile.time(Phase::Elementwise, at, device, || {
+            let (q, k, v) = ops::split_heads(&qkv, heads)?;
+            Ok::<_, ModelError>((scaled(q, self.query_scale)?, k, v))
+        })?;
+        let attended = profile.time(Phase::Attention, at, device, || {
+            let attended = attention.forward(self.index, window, &q, &k, &v)?;
+            match &self.sinks {
+                Some(sinks) => Ok(ops::share_with_sinks(&attended, sinks)?),
+                None => Ok::<_, ModelError>(attended.output),
+            }
+        })?;
+        let attended = attended.reshape((x.dim(0)?, heads.heads * heads.head_dim))?;
+        let Some(gate) = &self.gate else {
+            return Ok(attended);
+        };
+        let gate = profile.time(Phase::Gemm, at, device, || gate.forward(x))?;
+        profile.time(Phase::Elementwise, at, device, || {
+            Ok::<_, ModelError>(ops::sigmoid_mul(&attended, &gate)?)
+        })
+    }
+}
+
+impl RecurrentLayer {
+    /// From `[N, hidden]` to what the states return, `[N, values]`.
+    fn forward(
+        &self,
+        x: &Tensor,
+        attention: &mut dyn Attention,
+        profile: &mut Profile,
+        at: Option<usize>,
+    ) -> Result<Tensor, ModelError> {
+        let device = x.device();
+        let [qkv, gate, step, beta] = profile.time(Phase::Gemm, at, device, || {
+            let of = |linear: &Linear| linear.forward(x);
+            let parts = [
+                of(&self.qkv)?,
+                of(&self.gate)?,
+                of(&self.step)?,
+                of(&self.beta)?,
+            ];
+            Ok::<_, ModelError>(parts)
+        })?;
+        let inputs = DeltaInputs {
+            qkv: &qkv,
+            gate: &gate,
+            step: &step,
+            beta: &beta,
+        };
+        profile.time(Phase::Attention, at, device, || {
+            let Some(states) = attention.states() else {
+                let message = "a model with recurrent layers, and a cache without states";
+                return Err(ModelError::Batch(message.into()));
+            };
+            states.forward(self.index, &self.weights, &inputs)
+        })
+    }
+}
+
 /// The output of a part of a layer, normed if the family does that.
 fn norm_result(x: Tensor, weight: Option<&Tensor>, eps: f32) -> candle_core::Result<Tensor> {
     match weight {
@@ -355,18 +453,30 @@ impl Loader<'_> {
                 .map(|name| checkpoint.vector(name))
                 .transpose()
         };
+        let recurrent = (0..index).filter(|&before| config.is_recurrent(before));
+        let recurrent = recurrent.count();
+        let mixer = if let Some(names) = &names.delta {
+            Mixer::Recurrent(Box::new(self.delta(names, recurrent)?))
+        } else {
+            Mixer::Attention(Box::new(AttentionLayer {
+                index: index - recurrent,
+                query_scale: config.score_scale * (config.head_dim as f64).sqrt(),
+                qkv: self.qkv(&names.qkv)?,
+                qk_norms: match &names.head_norms {
+                    Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
+                    None => None,
+                },
+                // Their exponentials are summed in f32, as those of the scores.
+                sinks: optional(&names.sinks)?
+                    .map(|sinks| sinks.to_dtype(DType::F32))
+                    .transpose()?,
+                gate: self.head_gate(&names.qkv)?,
+                output: self.linear(&[names.output], config.biases.output)?,
+            }))
+        };
         Ok(Layer {
             attention_norm: checkpoint.vector(&names.attention_norm)?,
-            qkv: self.qkv(&names.qkv)?,
-            qk_norms: match &names.head_norms {
-                Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
-                None => None,
-            },
-            // Their exponentials are summed in f32, as those of the scores.
-            sinks: optional(&names.sinks)?
-                .map(|sinks| sinks.to_dtype(DType::F32))
-                .transpose()?,
-            output: self.linear(&[names.output], config.biases.output)?,
+            mixer,
             attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: checkpoint.vector(&names.feed_forward_norm)?,
             feed_forward: self.feed_forward(config, &names.feed_forward)?,
@@ -374,17 +484,52 @@ impl Loader<'_> {
         })
     }
 
+    /// A recurrent layer, the `index`-th of them.
+    fn delta(&self, names: &DeltaNames, index: usize) -> Result<RecurrentLayer, ModelError> {
+        let linear = |name: &String| self.linear(std::slice::from_ref(name), false);
+        // These two are small, and what they say of a state's decay is not to be rounded.
+        let small = |name: &String| {
+            let (weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
+            let kept = self.precision.weights.for_router(self.precision.compute);
+            Ok::<_, ModelError>(Linear::new(weight, None, kept)?)
+        };
+        Ok(RecurrentLayer {
+            index,
+            qkv: linear(&names.qkv)?,
+            gate: linear(&names.gate)?,
+            step: small(&names.step)?,
+            beta: small(&names.beta)?,
+            weights: self.checkpoint.delta(names)?,
+            output: linear(&names.output)?,
+        })
+    }
+
+    /// The gate of what attention's heads return, if the family has one.
+    fn head_gate(&self, names: &[String]) -> Result<Option<Linear>, ModelError> {
+        if !self.checkpoint.config.family.gates_heads {
+            return Ok(None);
+        }
+        if self.keeps_blocks()
+            && let Some((weight, bias)) = self.checkpoint.packed_head_gate(names)?
+        {
+            return Ok(Some(Linear::packed(weight, bias)));
+        }
+        let (weight, bias) = self.checkpoint.head_gate(names)?;
+        Ok(Some(Linear::new(weight, bias, self.precision.weights)?))
+    }
+
     fn feed_forward(
         &self,
         config: &ModelConfig,
         names: &FeedForwardNames,
     ) -> Result<FeedForward, ModelError> {
-        let (router, experts, sizes) = match names {
+        let (router, experts, shared, sizes) = match names {
             FeedForwardNames::Mixture {
                 router,
                 experts,
+                shared,
                 sizes,
-            } => (router, experts, *sizes),
+            } => (router, experts, shared, *sizes),
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
         let router = std::slice::from_ref(router);
@@ -409,11 +554,18 @@ impl Loader<'_> {
                 }
             })
             .collect::<Result<_, ModelError>>()?;
-        Ok(FeedForward::Mixture(Mixture {
+        let shared = shared.as_ref().map(|names| {
+            let weight = std::slice::from_ref(&names.weight);
+            let (weight, _) = self.checkpoint.linear(weight, false)?;
+            let weight = Linear::new(weight, None, router_type)?;
+            Ok::<_, ModelError>((self.gated(&names.expert)?, weight))
+        });
+        Ok(FeedForward::Mixture(Box::new(Mixture {
             router: Linear::new(router, bias, router_type)?,
             experts,
+            shared: shared.transpose()?,
             config: sizes,
-        }))
+        })))
     }
 
     fn gated(&self, names: &GatedNames) -> Result<Gated, ModelError> {

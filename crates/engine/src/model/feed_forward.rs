@@ -11,7 +11,7 @@ pub(crate) enum FeedForward {
     /// One gated layer for every token.
     Dense(Gated),
     /// Many gated layers, of which a few are chosen for each token.
-    Mixture(Mixture),
+    Mixture(Box<Mixture>),
 }
 
 /// `down(activation(gate(x), up(x)))`
@@ -51,6 +51,8 @@ pub(crate) struct Mixture {
     pub(crate) router: Linear,
     /// One gated layer for each expert.
     pub(crate) experts: Vec<Gated>,
+    /// The expert that works on every token, and the row `[1, hidden]` whose sigmoid is its weight.
+    pub(crate) shared: Option<(Gated, Linear)>,
     /// How many experts work on a token, and how they are weighted.
     pub(crate) config: Experts,
 }
@@ -58,6 +60,17 @@ pub(crate) struct Mixture {
 impl Mixture {
     /// From `[N, hidden]` to `[N, hidden]`.
     pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+        let chosen = self.chosen(x)?;
+        let Some((expert, weight)) = &self.shared else {
+            return Ok(chosen);
+        };
+        let (result, weight) = (expert.forward(x)?, weight.forward(x)?);
+        let weight = candle_nn::ops::sigmoid(&weight)?;
+        Ok((chosen + result.broadcast_mul(&weight)?)?)
+    }
+
+    /// What the chosen experts give.
+    fn chosen(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         let (n, hidden) = x.dims2()?;
         let logits = self.router.forward(x)?.to_dtype(DType::F32)?;
         let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
@@ -156,6 +169,7 @@ mod tests {
             per_token: 2,
             intermediate: 8,
             normalise,
+            shared: None,
             mxfp4: false,
             together: false,
         };

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`decoder`] | the transformer, parameterised by its [`ModelConfig`](crate::checkpoint::ModelConfig) |
 //! | [`attention`] | the paged KV cache and attention over it, behind one trait |
+//! | [`recurrence`] | recurrent layers and the states of sequences in them |
 //! | [`linear`], `feed_forward`, `rope`, [`ops`] | the decoder's parts |
 //! | `tensor_reader` | a checkpoint's tensors, brought to the one form that the decoders compute with |
 //! | [`batch`] | one step's packed tokens and block tables |
@@ -38,6 +39,7 @@ pub mod memory;
 pub mod ops;
 pub mod precision;
 pub mod profile;
+pub mod recurrence;
 pub(crate) mod rope;
 mod shard;
 mod tensor_reader;

@@ -126,6 +126,21 @@ pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Te
     Tensor::from_vec(out, output.shape(), output.device())
 }
 
+/// `x · sigmoid(gate)`, both `[N, width]`.
+///
+/// # Errors
+/// When shapes or devices do not fit.
+pub fn sigmoid_mul(x: &Tensor, gate: &Tensor) -> Result<Tensor> {
+    if !cpu::applies(x) {
+        return x * ops::sigmoid(gate)?;
+    }
+    if x.dims() != gate.dims() {
+        candle_core::bail!("a gate of {:?} for {:?}", gate.dims(), x.dims());
+    }
+    let out = cpu::with_f32([x, gate], |[x, gate]| Ok(elementwise::sigmoid_mul(x, gate)))?;
+    Tensor::from_vec(out, x.shape(), x.device())
+}
+
 /// What [`split_heads`] must know of a layer and a step.
 pub struct Heads<'a, T: ?Sized = Tensor> {
     /// Query heads.
@@ -309,6 +324,8 @@ mod tests {
                 &super::silu_mul(&gate_up).unwrap(),
                 &plain::silu_mul(&gate_up).unwrap(),
             );
+            let by_candle = (&x * candle_nn::ops::sigmoid(&y).unwrap()).unwrap();
+            close(&super::sigmoid_mul(&x, &y).unwrap(), &by_candle);
             close(
                 &super::gelu_mul(&gate_up).unwrap(),
                 &plain::gelu_mul(&gate_up).unwrap(),

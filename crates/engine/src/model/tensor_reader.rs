@@ -7,11 +7,12 @@ use rayon::prelude::*;
 use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
 use super::precision::WeightType;
+use super::recurrence::DeltaWeights;
 use super::rope::head_order;
 use super::shard::{Division, Shard};
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::gguf::StorageType;
-use crate::checkpoint::tensors::{GatedNames, MXFP4_BLOCK};
+use crate::checkpoint::tensors::{DeltaNames, GatedNames, MXFP4_BLOCK};
 #[cfg(feature = "cuda")]
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -36,6 +37,28 @@ impl TensorReader<'_> {
     /// A vector: a norm, a head's sinks.
     pub(super) fn vector(&self, name: &str) -> Result<Tensor, ModelError> {
         Ok(self.weights.get(name, self.device, self.compute)?)
+    }
+
+    /// What a recurrent layer computes with beside its projections.
+    pub(super) fn delta(&self, names: &DeltaNames) -> Result<DeltaWeights, ModelError> {
+        let read = |name: &str| self.weights.get(name, &Device::Cpu, DType::F32);
+        let numbers = |name: &str| Ok::<_, ModelError>(read(name)?.flatten_all()?.to_vec1()?);
+        let recurrent = self.config.recurrent.as_ref();
+        let converted = recurrent.is_some_and(|recurrent| recurrent.shape.converted);
+        let convolution = read(&names.convolution)?.squeeze(1)?.t()?;
+        let mut rate: Vec<f32> = numbers(&names.rate)?;
+        if !converted {
+            for rate in &mut rate {
+                *rate = -rate.exp();
+            }
+        }
+        Ok(DeltaWeights {
+            convolution: convolution.contiguous()?.flatten_all()?.to_vec1()?,
+            rate,
+            step_bias: numbers(&names.step_bias)?,
+            norm: numbers(&names.norm)?,
+            eps: self.config.rms_norm_eps as f32,
+        })
     }
 
     /// A matrix by its full name.
@@ -237,15 +260,14 @@ impl TensorReader<'_> {
     }
 
     /// The joined weights of several layers, for the CPU, in the blocks in which they are stored; `None` if none of them is
-    /// in blocks. `heads` gives the order of a head's rows ([`head_order`]) and how many heads, from the first on, are
-    /// reordered.
+    /// in blocks. `rows` are those of the joined weights that are wanted, in their order; those of one weight stand together.
     ///
     /// # Errors
     /// When a tensor is missing or not a matrix, they do not have the same inputs, or a file cannot be read.
     pub(super) fn packed(
         &self,
         names: &[String],
-        heads: Option<(&[usize], usize)>,
+        rows: Option<&[usize]>,
     ) -> Result<Option<PackedMatrix>, ModelError> {
         let tensors = names
             .iter()
@@ -254,23 +276,25 @@ impl TensorReader<'_> {
         if tensors.iter().all(|(_, tensor)| tensor.blocks.is_none()) {
             return Ok(None);
         }
-        // How many rows are still to be reordered.
-        let mut turned = heads.map_or(0, |(order, count)| order.len() * count);
+        let mut before = 0;
         let mut parts: Vec<PackedMatrix> = Vec::new();
         // Consecutive tensors of one type, to be packed together.
         let mut run: Option<(StorageType, [usize; 2], Vec<u8>)> = None;
         for (name, tensor) in tensors {
-            let [outputs, inputs] = tensor.shape[..] else {
+            let [mut outputs, inputs] = tensor.shape[..] else {
                 return Err(self
                     .weights
                     .mismatch(format!("{name} is no matrix: {:?}", tensor.shape))
                     .into());
             };
             let mut bytes = self.weights.bytes(name, tensor)?;
-            if let Some((order, _)) = heads {
-                let rows = turned.min(outputs);
-                bytes = put_in_order(&bytes, outputs, rows, order);
-                turned -= rows;
+            if let Some(rows) = rows {
+                let own = before..before + outputs;
+                before = own.end;
+                let rows = rows.iter().filter(|row| own.contains(*row));
+                let rows: Vec<usize> = rows.map(|row| row - own.start).collect();
+                bytes = pick_rows(&bytes, outputs, &rows);
+                outputs = rows.len();
             }
             match (&mut run, tensor.blocks) {
                 (Some((kind, shape, all)), Some(blocks))
@@ -286,8 +310,8 @@ impl TensorReader<'_> {
             if let Some(blocks) = tensor.blocks {
                 run = Some((blocks, [outputs, inputs], bytes));
             } else {
-                let shape = &tensor.shape;
-                let dense = Tensor::from_raw_buffer(&bytes, tensor.dtype, shape, &Device::Cpu)?;
+                let shape = [outputs, inputs];
+                let dense = Tensor::from_raw_buffer(&bytes, tensor.dtype, &shape, &Device::Cpu)?;
                 let exact = WeightType::exact(tensor.dtype);
                 parts.push(PackedMatrix::pack(&dense, exact)?);
             }
@@ -316,10 +340,8 @@ impl TensorReader<'_> {
         names: &[String],
     ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
         let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
-        let order = self.head_order();
-        let turned = self.config.heads + self.config.kv_heads;
-        let heads = order.as_deref().map(|order| (order, turned));
-        let Some(weight) = self.packed(&weights, heads)? else {
+        let rows = self.qkv_rows();
+        let Some(weight) = self.packed(&weights, rows.as_deref())? else {
             return Ok(None);
         };
         Ok(Some((weight, self.qkv_bias(names)?)))
@@ -364,18 +386,53 @@ impl TensorReader<'_> {
     }
 
     fn qkv_rows(&self) -> Option<Vec<usize>> {
-        let order = self.head_order()?;
-        let head_dim = self.config.head_dim;
-        let turned = self.config.heads + self.config.kv_heads;
+        let (heads, head_dim) = (self.config.heads, self.config.head_dim);
+        let gated = self.config.family.gates_heads;
+        let order = match self.head_order() {
+            None if gated => (0..head_dim).collect(),
+            order => order?,
+        };
+        let turned = heads + self.config.kv_heads;
         let all = turned + self.config.kv_heads;
+        // Behind the rows of each query head stand those of its gate.
+        let gates = |head: usize| if gated { head.min(heads) } else { 0 };
         // The rows of values stay in place.
         let rows = (0..all).flat_map(|head| {
             (0..head_dim).map({
-                let order = &order;
-                move |i| head * head_dim + if head < turned { order[i] } else { i }
+                let (order, first) = (&order, (head + gates(head)) * head_dim);
+                move |i| first + if head < turned { order[i] } else { i }
             })
         });
         Some(rows.collect())
+    }
+
+    /// The rows of queries' projection that are gates.
+    fn gate_rows(&self) -> Vec<usize> {
+        let head_dim = self.config.head_dim;
+        let heads = 0..self.config.heads;
+        let rows = heads.flat_map(|head| (2 * head + 1) * head_dim..2 * (head + 1) * head_dim);
+        rows.collect()
+    }
+
+    /// The gate of what attention's heads return.
+    pub(super) fn head_gate(&self, names: &[String]) -> Result<Projection, ModelError> {
+        let rows = self.gate_rows().into_iter().map(|row| row as u32);
+        let rows = Tensor::from_iter(rows, self.device)?;
+        let (weight, bias) = self.linear(&names[..1], self.config.biases.qkv)?;
+        let bias = bias.map(|bias| bias.index_select(&rows, 0)).transpose()?;
+        Ok((weight.index_select(&rows, 0)?, bias))
+    }
+
+    /// As [`Self::head_gate`], for the CPU, in the blocks in which a GGUF file stores it.
+    pub(super) fn packed_head_gate(
+        &self,
+        names: &[String],
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+        let weight = format!("{}.weight", names[0]);
+        let Some(weight) = self.packed(&[weight], Some(&self.gate_rows()))? else {
+            return Ok(None);
+        };
+        Ok(Some((weight, None)))
     }
 
     /// The norm of queries, or of keys, by head.
@@ -547,18 +604,11 @@ fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor, ModelError> {
     }
 }
 
-/// The bytes of `all` rows, of which the first `rows` are whole heads. In each head row `i` becomes what row `order[i]` was.
-fn put_in_order(bytes: &[u8], all: usize, rows: usize, order: &[usize]) -> Vec<u8> {
+/// Of the bytes of `all` rows those of `rows`, in their order.
+fn pick_rows(bytes: &[u8], all: usize, rows: &[usize]) -> Vec<u8> {
     let row = bytes.len() / all.max(1);
-    let mut ordered = Vec::with_capacity(bytes.len());
-    for head in bytes[..rows * row].chunks_exact((row * order.len()).max(1)) {
-        for index in order {
-            ordered.extend_from_slice(&head[index * row..][..row]);
-        }
-    }
-    // The rows of values stay in place.
-    ordered.extend_from_slice(&bytes[ordered.len()..]);
-    ordered
+    let picked = rows.iter().flat_map(|index| &bytes[index * row..][..row]);
+    picked.copied().collect()
 }
 
 fn finish(
@@ -572,15 +622,14 @@ fn finish(
 
 #[cfg(test)]
 mod tests {
-    use super::put_in_order;
+    use super::pick_rows;
 
     #[test]
-    fn rows_of_the_first_heads_are_put_in_order() {
+    fn rows_are_picked_in_their_order() {
         let bytes: Vec<u8> = (0..14).collect();
-        let order = [1, 2, 0];
         assert_eq!(
-            put_in_order(&bytes, 7, 6, &order),
-            [2, 3, 4, 5, 0, 1, 8, 9, 10, 11, 6, 7, 12, 13]
+            pick_rows(&bytes, 7, &[1, 2, 0, 6]),
+            [2, 3, 4, 5, 0, 1, 12, 13]
         );
     }
 }

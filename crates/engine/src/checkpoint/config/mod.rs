@@ -7,6 +7,7 @@
 mod keys;
 mod quantization;
 mod read;
+mod recurrent;
 mod rope;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 pub(crate) use self::quantization::Zeros;
 pub use self::quantization::{Fp8Scales, IntegerForm, Quantization};
+pub use self::recurrent::{Recurrent, RecurrentShape};
 pub use self::rope::{Rope, RopeScaling};
 
 pub(super) use self::keys::{Keys, is_nothing, short};
@@ -38,6 +40,8 @@ pub struct Experts {
     pub(crate) intermediate: usize,
     /// Whether the weights of a token's experts are scaled to sum to 1, `norm_topk_prob`.
     pub(crate) normalise: bool,
+    /// Width of the expert that works on every token, beside the chosen ones, if there is one.
+    pub(crate) shared: Option<usize>,
     /// Whether their weights are stored in MXFP4, `quantization_config`.
     pub(crate) mxfp4: bool,
     /// Whether a layer's are stored in one tensor, gate and up alternating: gpt-oss, but not its GGUF files.
@@ -120,6 +124,8 @@ pub struct ModelConfig {
     pub logit_softcap: Option<f64>,
     /// For each layer, how many keys a query sees, its own included; `None` where it sees all of them.
     pub windows: Vec<Option<usize>>,
+    /// The layers that keep a state in place of keys and values, if there are any.
+    pub recurrent: Option<Recurrent>,
     /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
     pub experts: Option<Experts>,
     /// How linear layers are stored, if not number by number.
@@ -140,7 +146,7 @@ impl ModelConfig {
         let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let when = |there: bool, count: usize| if there { count } else { 0 };
         let family = self.family;
-        let attention = self.hidden * (2 * queries + 2 * keys)
+        let attention = self.attention_weights()
             + when(self.biases.qkv, queries + 2 * keys)
             + when(self.biases.output, self.hidden)
             + when(family.has(Part::QueryNorm), 2 * self.head_dim)
@@ -152,7 +158,9 @@ impl ModelConfig {
             None => gated(self.intermediate),
             Some(experts) => {
                 let router = self.hidden + usize::from(self.biases.feed_forward);
+                let shared = |width| gated(width) + self.hidden;
                 experts.count * (gated(experts.intermediate) + router)
+                    + experts.shared.map_or(0, shared)
             }
         };
         let norms = if family.has(Part::AttentionResultNorm) {
@@ -161,21 +169,51 @@ impl ModelConfig {
             2
         } * self.hidden;
         let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
-        embeddings + self.layers * (attention + feed_forward + norms) + self.hidden
+        let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
+            let shape = &recurrent.shape;
+            let others = shape.taps * shape.channels() + 2 * shape.value_heads + shape.value_dim;
+            shape.layers * (shape.weights(self.hidden) + others)
+        });
+        embeddings
+            + self.attention_layers() * attention
+            + recurrent
+            + self.layers * (feed_forward + norms)
+            + self.hidden
+    }
+
+    /// Layers with attention; the others are recurrent.
+    pub fn attention_layers(&self) -> usize {
+        let recurrent = self.recurrent.as_ref();
+        self.layers - recurrent.map_or(0, |recurrent| recurrent.shape.layers)
+    }
+
+    /// Whether a layer is recurrent.
+    pub(crate) fn is_recurrent(&self, layer: usize) -> bool {
+        let recurrent = self.recurrent.as_ref();
+        recurrent.is_some_and(|recurrent| recurrent.layers[layer])
+    }
+
+    /// The numbers of a layer's projections around attention.
+    fn attention_weights(&self) -> usize {
+        let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
+        let projected = if self.family.gates_heads { 3 } else { 2 } * queries + 2 * keys;
+        self.hidden * projected
     }
 
     /// The weights of the layers that a token is multiplied with: without embeddings, head and the experts that it does not
     /// use. Each costs two floating-point operations per token, apart from attention.
     pub fn active_layer_parameters(&self) -> usize {
-        let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
-        let attention = self.hidden * (2 * queries + 2 * keys);
         let feed_forward = match &self.experts {
             None => 3 * self.hidden * self.intermediate,
             Some(experts) => {
-                self.hidden * (3 * experts.intermediate * experts.per_token + experts.count)
+                let width = experts.intermediate * experts.per_token + experts.shared.unwrap_or(0);
+                self.hidden * (3 * width + experts.count)
             }
         };
-        self.layers * (attention + feed_forward)
+        let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
+            recurrent.shape.layers * recurrent.shape.weights(self.hidden)
+        });
+        self.attention_layers() * self.attention_weights() + recurrent + self.layers * feed_forward
     }
 
     /// What our CUDA kernels do not compute; candle's operations do.

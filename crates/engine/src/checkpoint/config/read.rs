@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::keys::{Keys, is_nothing, short};
 use super::{
     Activation, Biases, Experts, ModelConfig, Rope, RopeScaling, SecondRope, quantization,
+    recurrent,
 };
 use crate::checkpoint::families::{
     Bias, FAMILIES, Factor, Family, Gate, Part, Setting, WRAPPERS, Windows, Wrapper,
@@ -233,7 +234,15 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         Some(key) if keys.get(key).is_some() => number(key).map(Some),
         _ => Ok(None),
     };
-    let (windows, windowed) = windows(keys, family, layers, max_positions)?;
+    // A key of our own for GGUF files.
+    let converted = keys.flag("converted", false)?;
+    let recurrent = recurrent::parse(keys, family, layers, converted)?;
+    // Recurrent layers have kinds of their own, and no windows beside them.
+    let (windows, windowed) = if recurrent.is_some() {
+        (vec![None; layers], Vec::new())
+    } else {
+        windows(keys, family, layers, max_positions)?
+    };
     Ok(ModelConfig {
         family,
         text_part: false,
@@ -255,6 +264,7 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         score_scale: factor(family.score_scale, 1.0 / (head_dim as f64).sqrt())?,
         score_softcap: softcap(family.score_softcap)?,
         logit_softcap: softcap(family.logit_softcap)?,
+        recurrent,
         experts: experts(keys, family)?,
         quantization: quantization::parse(keys, family)?,
         activation: match family.gate {
@@ -437,6 +447,7 @@ fn experts(keys: &Keys, family: &Family) -> Result<Option<Experts>, CheckpointEr
             Some(key) => keys.flag(key, false)?,
             None => true,
         },
+        shared: named.shared.map(|key| keys.size(key)).transpose()?,
         mxfp4,
         // A key of our own for GGUF files, which store experts apart.
         together: family.has(Part::ExpertsGateUp) && !keys.flag("experts_apart", false)?,

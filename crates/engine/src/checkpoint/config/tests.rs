@@ -112,6 +112,97 @@ fn llama_without_a_head_width_and_with_stretched_angles() {
     assert!(parse(&llama).unwrap_err().contains("rope_scaling.factor"));
 }
 
+/// Qwen3.5-9B as published: the keys of its text part, its tower's, and those of the part that guesses ahead.
+fn qwen3_5() -> Value {
+    let kinds: Vec<&str> = (1..=32)
+        .map(|layer| match layer % 4 {
+            0 => "full_attention",
+            _ => "linear_attention",
+        })
+        .collect();
+    let text = r#"{
+        "attention_bias": false, "attention_dropout": 0.0, "attn_output_gate": true, "dtype": "bfloat16",
+        "eos_token_id": 248044, "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu",
+        "hidden_size": 4096, "initializer_range": 0.02, "intermediate_size": 12288,
+        "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+        "linear_num_value_heads": 32, "linear_value_head_dim": 128, "mamba_ssm_dtype": "float32",
+        "max_position_embeddings": 262144, "mlp_only_layers": [], "model_type": "qwen3_5_text",
+        "mtp_num_hidden_layers": 1, "mtp_use_dedicated_embeddings": false, "num_attention_heads": 16,
+        "num_hidden_layers": 32, "num_key_value_heads": 4, "rms_norm_eps": 1e-6, "use_cache": true,
+        "vocab_size": 248320, "rope_parameters": {"mrope_interleaved": true, "mrope_section": [11, 11, 10],
+        "partial_rotary_factor": 0.25, "rope_theta": 1e7, "rope_type": "default"}
+    }"#;
+    let mut text: Value = serde_json::from_str(text).unwrap();
+    text["layer_types"] = json!(kinds);
+    json!({
+        "architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5", "image_token_id": 248_056,
+        "video_token_id": 248_057, "vision_start_token_id": 248_053, "vision_end_token_id": 248_054,
+        "tie_word_embeddings": false, "vision_config": {"depth": 27}, "text_config": text,
+    })
+}
+
+#[test]
+fn recurrent_layers_are_read_and_contradictions_named() {
+    let config = parse(&qwen3_5()).unwrap();
+    let recurrent = config.recurrent.as_ref().unwrap();
+    assert_eq!((recurrent.shape.layers, config.attention_layers()), (24, 8));
+    assert!(config.is_recurrent(0) && !config.is_recurrent(3));
+    assert_eq!(config.rope.dims, 64);
+    // 8.95 B without the tower and the part that guesses ahead.
+    let billions = config.parameters() as f64 / 1e9;
+    assert!((8.9..9.0).contains(&billions), "{billions}");
+    let mut without = qwen3_5();
+    without["text_config"]["layer_types"] = Value::Null;
+    assert_eq!(parse(&without).unwrap().recurrent, config.recurrent);
+    for (key, value, message) in [
+        (
+            "layer_types",
+            json!(["full_attention"]),
+            "layer_types has 1 layers",
+        ),
+        (
+            "layer_types",
+            json!(vec!["mamba"; 32]),
+            "layer_types holds \"mamba\"",
+        ),
+        (
+            "layer_types",
+            json!(vec!["linear_attention"; 32]),
+            "without any full_attention",
+        ),
+        (
+            "linear_num_value_heads",
+            json!(24),
+            "linear_num_value_heads (24)",
+        ),
+        (
+            "linear_num_key_heads",
+            Value::Null,
+            "no linear_num_key_heads",
+        ),
+        (
+            "linear_conv_kernel_dim",
+            json!(400),
+            "linear_conv_kernel_dim is 400",
+        ),
+        ("attn_output_gate", json!(false), "attn_output_gate"),
+        ("use_new_recurrence", json!(true), "use_new_recurrence"),
+    ] {
+        let mut changed = qwen3_5();
+        changed["text_config"][key] = value;
+        let error = parse(&changed).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+    let mut neither = qwen3_5();
+    neither["text_config"]["layer_types"] = Value::Null;
+    neither["text_config"]["full_attention_interval"] = Value::Null;
+    let error = parse(&neither).unwrap_err();
+    assert!(
+        error.contains("no layer_types, and no full_attention_interval"),
+        "{error}"
+    );
+}
+
 #[test]
 fn experts_are_read_and_layers_without_them_refused() {
     let mut mixture = config();

@@ -66,12 +66,37 @@ pub(crate) enum Part {
     /// All experts of a layer in one tensor, gate and up alternating.
     ExpertsGateUp,
     ExpertsDown,
+    /// The expert that works on every token, and the row that says with which weight.
+    SharedGate,
+    SharedUp,
+    SharedDown,
+    SharedWeight,
+    /// Queries, keys and values of a recurrent layer.
+    DeltaQueryKeyValue,
+    /// The gate of a recurrent layer's output.
+    DeltaGate,
+    /// The step of a state's decay, by value head; what is added to it, and the rate.
+    DeltaStep,
+    DeltaStepBias,
+    DeltaRate,
+    /// The share of a state's correction, by value head.
+    DeltaBeta,
+    DeltaConvolution,
+    DeltaNorm,
+    DeltaOutput,
 }
 
 impl Part {
     /// Whether its names are those of a whole tensor. Others are a module's, to which `.weight` or `.bias` is added.
     fn is_whole(self) -> bool {
-        matches!(self, Self::Sinks | Self::ExpertsGateUp | Self::ExpertsDown)
+        matches!(
+            self,
+            Self::Sinks
+                | Self::ExpertsGateUp
+                | Self::ExpertsDown
+                | Self::DeltaStepBias
+                | Self::DeltaRate
+        )
     }
 
     /// Whether it is a norm that scales the residual stream or heads.
@@ -159,6 +184,11 @@ pub(crate) struct ExpertKeys {
     pub(crate) width: &'static str,
     /// Whether the weights of a token's experts are scaled to sum to 1; they always are where there is no such key.
     pub(crate) normalise: Option<&'static str>,
+    /// The width of an expert that works on every token, if there is one.
+    pub(crate) shared: Option<&'static str>,
+    /// Whether Safetensors stack them in two tensors, `experts.gate_up_proj`, `[experts, 2 · width, hidden]` with gates before ups,
+    /// and `experts.down_proj`, `[experts, hidden, width]`.
+    pub(crate) stacked: bool,
 }
 
 /// A family's row.
@@ -212,6 +242,8 @@ pub struct Family {
     pub(crate) logit_softcap: Option<&'static str>,
     /// The key of the rotary base of layers with windows, and the base where it is left out, if that is another.
     pub(crate) window_theta: Option<(&'static str, f64)>,
+    /// Whether the projection of queries has, behind each head's, as many rows of a gate for what the head returns.
+    pub(crate) gates_heads: bool,
     /// Keys of config.json that its GGUF files have no keys for.
     pub(crate) gguf_lacks: &'static [(&'static str, Setting)],
     /// The same of `rope_scaling`.
@@ -273,6 +305,11 @@ pub(crate) fn name_in_text_part(name: &str) -> Option<String> {
 }
 
 impl Family {
+    /// What messages call it.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The name that checkpoints of it give themselves.
     pub(in crate::checkpoint) fn class(&self) -> &'static str {
         self.classes.first().copied().unwrap_or_default()

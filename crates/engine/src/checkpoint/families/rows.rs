@@ -5,9 +5,11 @@ use super::{
 };
 
 use Part::{
-    AttentionNorm, AttentionOutput, AttentionResultNorm, Down, Embedding, ExpertDown, ExpertGate,
-    ExpertUp, ExpertsDown, ExpertsGateUp, FeedForwardNorm, FeedForwardResultNorm, Gate, GateUp,
-    Head, Key, KeyNorm, Norm, Query, QueryKeyValue, QueryNorm, Router, Sinks, Up, Value,
+    AttentionNorm, AttentionOutput, AttentionResultNorm, DeltaBeta, DeltaConvolution, DeltaGate,
+    DeltaNorm, DeltaOutput, DeltaQueryKeyValue, DeltaRate, DeltaStep, DeltaStepBias, Down,
+    Embedding, ExpertDown, ExpertGate, ExpertUp, ExpertsDown, ExpertsGateUp, FeedForwardNorm,
+    FeedForwardResultNorm, Gate, GateUp, Head, Key, KeyNorm, Norm, Query, QueryKeyValue, QueryNorm,
+    Router, SharedDown, SharedGate, SharedUp, SharedWeight, Sinks, Up, Value,
 };
 use Setting::{Flag, Number, Size};
 
@@ -42,6 +44,30 @@ const EXPERTS: &[TensorName] = &[
     (ExpertDown, "mlp.experts.{}.down_proj", "ffn_down_exps"),
 ];
 
+const SHARED_EXPERT: &[TensorName] = &[
+    (SharedGate, "mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
+    (SharedUp, "mlp.shared_expert.up_proj", "ffn_up_shexp"),
+    (SharedDown, "mlp.shared_expert.down_proj", "ffn_down_shexp"),
+    (SharedWeight, "mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
+];
+/// Gated `DeltaNet`, and the norm before the feed-forward layer under the name that GGUF has for it there.
+const DELTA: &[TensorName] = &[
+    (
+        FeedForwardNorm,
+        "post_attention_layernorm",
+        "post_attention_norm",
+    ),
+    (DeltaQueryKeyValue, "linear_attn.in_proj_qkv", "attn_qkv"),
+    (DeltaGate, "linear_attn.in_proj_z", "attn_gate"),
+    (DeltaStep, "linear_attn.in_proj_a", "ssm_alpha"),
+    (DeltaStepBias, "linear_attn.dt_bias", "ssm_dt.bias"),
+    (DeltaRate, "linear_attn.A_log", "ssm_a"),
+    (DeltaBeta, "linear_attn.in_proj_b", "ssm_beta"),
+    (DeltaConvolution, "linear_attn.conv1d", "ssm_conv1d"),
+    (DeltaNorm, "linear_attn.norm", "ssm_norm"),
+    (DeltaOutput, "linear_attn.out_proj", "ssm_out"),
+];
+
 /// A decoder without anything of its own.
 const PLAIN: Family = Family {
     name: "",
@@ -72,6 +98,7 @@ const PLAIN: Family = Family {
     score_softcap: None,
     logit_softcap: None,
     window_theta: None,
+    gates_heads: false,
     gguf_lacks: &[],
     gguf_rope: &[],
     gguf_pairs: false,
@@ -130,8 +157,39 @@ pub(crate) const FAMILIES: &[Family] = &[
             count: &["num_local_experts", "num_experts"],
             width: "moe_intermediate_size",
             normalise: Some("norm_topk_prob"),
+            shared: None,
+            stacked: false,
         }),
         ..PLAIN
+    },
+    // Qwen3.5, 3.6 and 3.8: recurrent layers (<https://arxiv.org/abs/2412.06464>), and some with gated attention.
+    Family {
+        name: "Qwen3_5",
+        classes: &["Qwen3_5ForCausalLM"],
+        model_types: &["qwen3_5_text"],
+        gguf: &["qwen35"],
+        tensors: &[LAYER, HEAD_NORMS, DELTA],
+        ..QWEN3_5
+    },
+    Family {
+        name: "Qwen3_5Moe",
+        classes: &["Qwen3_5MoeForCausalLM"],
+        model_types: &["qwen3_5_moe_text"],
+        gguf: &["qwen35moe"],
+        tensors: &[LAYER, HEAD_NORMS, DELTA, EXPERTS, SHARED_EXPERT],
+        // There are experts alone.
+        defaults: &[
+            ("partial_rotary_factor", Number(0.25)),
+            ("intermediate_size", Size(1)),
+        ],
+        experts: Some(ExpertKeys {
+            count: &["num_local_experts", "num_experts"],
+            width: "moe_intermediate_size",
+            normalise: None,
+            shared: Some("shared_expert_intermediate_size"),
+            stacked: true,
+        }),
+        ..QWEN3_5
     },
     // Llama 3 and its like (<https://arxiv.org/abs/2407.21783>).
     Family {
@@ -307,6 +365,8 @@ pub(crate) const FAMILIES: &[Family] = &[
             count: &["num_local_experts"],
             width: "intermediate_size",
             normalise: None,
+            shared: None,
+            stacked: false,
         }),
         gate: GateKind::Clamped,
         gguf_rope: &[("truncate", Flag(false))],
@@ -374,6 +434,24 @@ pub(crate) const FAMILIES: &[Family] = &[
         ..GEMMA
     },
 ];
+
+/// What Qwen3.5 has with and without experts.
+const QWEN3_5: Family = Family {
+    defaults: &[("partial_rotary_factor", Number(0.25))],
+    fixed: &[("attn_output_gate", Flag(true))],
+    // Of the part that guesses several tokens ahead, which is not loaded; and the type of states, which are f32 here.
+    without_effect: &[
+        "mtp_num_hidden_layers",
+        "mtp_use_dedicated_embeddings",
+        "mamba_ssm_dtype",
+        "norm_topk_prob",
+    ],
+    qkv_bias: Bias::Key("attention_bias"),
+    output_bias: Bias::Key("attention_bias"),
+    zero_centred: true,
+    gates_heads: true,
+    ..PLAIN
+};
 
 /// What the three forms of GLM-4 have in common.
 const GLM: Family = Family {
@@ -448,6 +526,18 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         class: "Qwen3VLForConditionalGeneration",
         model_type: "qwen3_vl",
         text: "qwen3_vl_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "Qwen3_5ForConditionalGeneration",
+        model_type: "qwen3_5",
+        text: "qwen3_5_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "Qwen3_5MoeForConditionalGeneration",
+        model_type: "qwen3_5_moe",
+        text: "qwen3_5_moe_text",
         ties: false,
     },
     Wrapper {

@@ -154,7 +154,10 @@ pub(super) fn config(
             at.key("attention.layer_norm_rms_epsilon")
         ));
     };
-    let (hidden, layers) = (size("embedding_length")?, size("block_count")?);
+    let hidden = size("embedding_length")?;
+    // Blocks that guess several tokens ahead come last, and are not loaded.
+    let ahead = optional("nextn_predict_layers")?.unwrap_or(0);
+    let layers = size("block_count")?.saturating_sub(ahead);
     let experts = family.experts.as_ref();
     let width = experts
         .map(|_| size("expert_feed_forward_length"))
@@ -164,6 +167,11 @@ pub(super) fn config(
         (Some(experts), Some(width)) if experts.width == "intermediate_size" => {
             optional("feed_forward_length")?;
             (width, size("context_length")?)
+        }
+        // Where an expert works on every token there is no other feed-forward layer.
+        (Some(experts), Some(width)) if experts.shared.is_some() => {
+            let given = optional("feed_forward_length")?;
+            (given.unwrap_or(width), size("context_length")?)
         }
         _ => (size("feed_forward_length")?, size("context_length")?),
     };
@@ -237,7 +245,34 @@ pub(super) fn config(
         }
         (_, None) => {}
     }
+    if family.has(Part::DeltaQueryKeyValue) {
+        let (values, heads) = (size("ssm.inner_size")?, size("ssm.time_step_rank")?);
+        if !values.is_multiple_of(heads) {
+            return metadata.fail(format!(
+                "{} is {values}, which {heads} heads ({}) do not share",
+                at.key("ssm.inner_size"),
+                at.key("ssm.time_step_rank")
+            ));
+        }
+        for (key, value) in [
+            ("full_attention_interval", size("full_attention_interval")?),
+            ("linear_num_key_heads", size("ssm.group_count")?),
+            ("linear_num_value_heads", heads),
+            ("linear_key_head_dim", size("ssm.state_size")?),
+            ("linear_value_head_dim", values / heads),
+            ("linear_conv_kernel_dim", size("ssm.conv_kernel")?),
+        ] {
+            set(key, value.into());
+        }
+        set("converted", true.into());
+        // How angles are shared out among time, height and width, which are one number in a text.
+        metadata.integers(&at.key("rope.dimension_sections"))?;
+    }
     if let Some(experts) = experts {
+        if let Some(key) = experts.shared {
+            let shared = size("expert_shared_feed_forward_length")?;
+            set(key, shared.into());
+        }
         for key in experts.count.iter().take(1) {
             set(key, size("expert_count")?.into());
         }

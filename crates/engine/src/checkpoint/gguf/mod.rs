@@ -98,6 +98,7 @@ impl Gguf {
         let tensors = places
             .iter()
             .filter(|(name, _)| !names::FACTORS.contains(&name.as_str()))
+            .filter(|(name, _)| !is_ahead(name, &config))
             .flat_map(|(name, (part, info))| {
                 let renamed = names::rename(family, head_dim, experts, name, info);
                 renamed.into_iter().map(|renamed| (*part, renamed))
@@ -240,6 +241,20 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
             Err(CheckpointError::missing(folder, &file))
         })
         .collect()
+}
+
+/// Whether a tensor is of a block behind the last layer, which guesses several tokens ahead.
+fn is_ahead(name: &str, config: &Json) -> bool {
+    let block = name
+        .strip_prefix("blk.")
+        .and_then(|rest| rest.split_once('.'));
+    let block = block.and_then(|(block, _)| block.parse().ok());
+    let layers = config.get("num_hidden_layers").and_then(Json::as_u64);
+    let recurrent = config.get("linear_num_value_heads").is_some();
+    recurrent
+        && block
+            .zip(layers)
+            .is_some_and(|(block, layers): (u64, u64)| block >= layers)
 }
 
 /// The number of experts in a layer; `None` without experts. Stacked experts are split into a tensor each, so their number is limited.

@@ -32,10 +32,10 @@ pub(super) fn rename(
     name: &str,
     info: &TensorInfo,
 ) -> Vec<NamedTensor> {
-    let whole = |name: String, rows: RowOrder| {
+    let whole = |name: String, shape: &[usize], rows: RowOrder| {
         vec![NamedTensor {
             name,
-            shape: info.shape.clone(),
+            shape: shape.to_vec(),
             kind: info.kind,
             offset: info.offset,
             bytes: info.bytes,
@@ -43,7 +43,7 @@ pub(super) fn rename(
         }]
     };
     let Some((part, renamed)) = family.named_in_gguf(name) else {
-        return whole(name.into(), RowOrder::Stored);
+        return whole(name.into(), &info.shape, RowOrder::Stored);
     };
     if !is_expert(part) {
         let pairs = family.gguf_pairs && matches!(part, Part::Query | Part::Key);
@@ -52,7 +52,14 @@ pub(super) fn rename(
         } else {
             RowOrder::Stored
         };
-        return whole(renamed, rows);
+        // Two lack a dimension of one.
+        return match (part, info.shape.as_slice()) {
+            (Part::DeltaConvolution, &[channels, taps]) => {
+                whole(renamed, &[channels, 1, taps], rows)
+            }
+            (Part::SharedWeight, &[hidden]) => whole(renamed, &[1, hidden], rows),
+            (_, shape) => whole(renamed, shape, rows),
+        };
     }
     // With another number of experts than the metadata says it stays whole, and is refused for that.
     match info.shape.as_slice() {
@@ -68,7 +75,7 @@ pub(super) fn rename(
             };
             (0..*count).map(expert).collect()
         }
-        _ => whole(name.into(), RowOrder::Stored),
+        _ => whole(name.into(), &info.shape, RowOrder::Stored),
     }
 }
 

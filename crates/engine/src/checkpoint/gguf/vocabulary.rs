@@ -39,7 +39,9 @@ const BEGINNING: [&str; 6] = [
 
 /// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
 const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// The same, with digits in groups of up to three.
+/// The same, with combining marks as parts of words.
+const MARKS_IN_WORDS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// As [`SINGLE_DIGITS`], with digits in groups of up to three.
 const THREE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 /// The pattern of `OpenAI`'s o200k vocabulary: words end where a small letter is followed by a capital.
 const BY_CASE: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -71,10 +73,16 @@ struct PreTokenizer {
     ignores_merges: bool,
 }
 
-const PRE_TOKENIZERS: [PreTokenizer; 10] = [
+const PRE_TOKENIZERS: [PreTokenizer; 11] = [
     PreTokenizer {
         names: &["qwen2", "deepseek-r1-qwen"],
         patterns: &[SINGLE_DIGITS],
+        composes: true,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["qwen35"],
+        patterns: &[MARKS_IN_WORDS],
         composes: true,
         ignores_merges: false,
     },

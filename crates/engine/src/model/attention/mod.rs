@@ -11,6 +11,7 @@
 
 use candle_core::{DType, Device, Tensor};
 
+use super::recurrence::RecurrentStates;
 use super::{ModelError, StepBatch};
 use crate::checkpoint::ModelConfig;
 
@@ -47,6 +48,51 @@ pub trait Attention: Send {
         k: &Tensor,
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError>;
+
+    /// The states of recurrent layers, where the cache holds any ([`with_states`]).
+    fn states(&mut self) -> Option<&mut RecurrentStates> {
+        None
+    }
+}
+
+/// A cache that also holds the states of recurrent layers; its own layers are the others, counted among themselves.
+pub fn with_states(attention: Box<dyn Attention>, states: RecurrentStates) -> Box<dyn Attention> {
+    Box::new(WithStates { attention, states })
+}
+
+struct WithStates {
+    attention: Box<dyn Attention>,
+    states: RecurrentStates,
+}
+
+impl Attention for WithStates {
+    fn block_size(&self) -> usize {
+        self.attention.block_size()
+    }
+
+    fn blocks(&self) -> usize {
+        self.attention.blocks()
+    }
+
+    fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
+        self.states.prepare(batch)?;
+        self.attention.prepare(batch)
+    }
+
+    fn forward(
+        &mut self,
+        layer: usize,
+        window: Option<usize>,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+    ) -> Result<AttentionOutput, ModelError> {
+        self.attention.forward(layer, window, q, k, v)
+    }
+
+    fn states(&mut self) -> Option<&mut RecurrentStates> {
+        Some(&mut self.states)
+    }
 }
 
 /// The result of attention for each of a step's tokens.
@@ -81,7 +127,7 @@ impl AttentionKind {
 /// The sizes that attention depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttentionShape {
-    /// Layers, each with its own cache.
+    /// Layers with attention, each with its own cache.
     pub layers: usize,
     /// Query heads.
     pub heads: usize,
@@ -141,7 +187,7 @@ impl AttentionShape {
 impl From<&ModelConfig> for AttentionShape {
     fn from(config: &ModelConfig) -> Self {
         Self {
-            layers: config.layers,
+            layers: config.attention_layers(),
             heads: config.heads,
             kv_heads: config.kv_heads,
             head_dim: config.head_dim,

@@ -14,14 +14,14 @@ const PART: usize = 1 << 16;
 const LANES: usize = 16;
 
 /// The number of rows in a task, so large that small steps stay on the calling thread.
-fn rows_per_task(rows: usize, width: usize) -> usize {
+pub(crate) fn rows_per_task(rows: usize, width: usize) -> usize {
     let per_thread = rows.div_ceil(2 * rayon::current_num_threads());
     per_thread.max(PART.div_ceil(width.max(1))).max(1)
 }
 
 /// Sum of squares in a fixed order: 16 interleaved chains, then a tree.
 #[inline(always)]
-fn sum_of_squares(x: &[f32]) -> f32 {
+pub(crate) fn sum_of_squares(x: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
     let chunks = x.chunks_exact(LANES);
     let rest = chunks.remainder();
@@ -51,7 +51,7 @@ pub(crate) fn tree_sum(mut sums: [f32; LANES]) -> f32 {
 
 /// `1 / √(mean of squares + eps)`
 #[inline(always)]
-fn inverse_rms(x: &[f32], eps: f32) -> f32 {
+pub(crate) fn inverse_rms(x: &[f32], eps: f32) -> f32 {
     1.0 / (sum_of_squares(x) / x.len() as f32 + eps).sqrt()
 }
 
@@ -186,6 +186,31 @@ pub(crate) fn clamped_swiglu(gate_up: &[f32], width: usize, alpha: f32, limit: f
 pub(crate) fn sigmoid(x: f32) -> f32 {
     let e = exp(-x.abs());
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+}
+
+/// `x · sigmoid(gate)`
+pub(crate) fn sigmoid_mul(x: &[f32], gate: &[f32]) -> Vec<f32> {
+    let mut out = x.to_vec();
+    out.par_chunks_mut(PART)
+        .zip(gate.par_chunks(PART))
+        .for_each(|(out, gate)| run(SigmoidMul { out, gate }));
+    out
+}
+
+struct SigmoidMul<'a> {
+    out: &'a mut [f32],
+    gate: &'a [f32],
+}
+
+impl Kernel for SigmoidMul<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self, _: V) {
+        for (out, gate) in self.out.iter_mut().zip(self.gate) {
+            *out *= sigmoid(*gate);
+        }
+    }
 }
 
 /// The function of gate and up that a gated layer applies.

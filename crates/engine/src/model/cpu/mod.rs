@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `matmul`, `panels` | products of weights in f32, f16 and bf16, and how they are laid out |
 //! | `quantized` | products of quantised weights: `Q4_1`, `Q5_1`, `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K`, MXFP4 |
+//! | `delta` | the delta rule of Gated `DeltaNet` layers |
 //! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
 //! | `prefetch` | reading ahead of one row's product |
 //! | [`instructions`] | which instruction set all of these use |
@@ -17,6 +18,7 @@
 // A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
+pub(crate) mod delta;
 pub(crate) mod elementwise;
 pub(crate) mod exp;
 pub(crate) mod half;

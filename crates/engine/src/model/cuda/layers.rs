@@ -203,6 +203,7 @@ impl Loader<'_> {
                     router,
                     experts,
                     sizes,
+                    ..
                 } => FeedForward::Mixture(self.mixture(router, experts, *sizes)?),
             },
         })

@@ -8,6 +8,7 @@ use super::ModelError;
 use super::attention::{AttentionShape, kv_bytes_per_token};
 use super::device::gpu_memory;
 use super::precision::{Precision, WeightType};
+use super::recurrence::state_bytes;
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::weights::CodeKind;
 
@@ -16,6 +17,8 @@ use crate::checkpoint::weights::CodeKind;
 pub struct MemoryFootprint {
     /// Bytes of keys and values of one token, in all layers.
     pub kv_bytes_per_token: usize,
+    /// Bytes of one sequence's recurrent state, in all layers that have one.
+    pub state_bytes: usize,
     /// Bytes of activations per token of a step while it runs. An upper estimate: all intermediate results of one layer, as
     /// if none were freed before its end.
     pub activation_bytes_per_token: usize,
@@ -35,10 +38,21 @@ impl MemoryFootprint {
             .experts
             .as_ref()
             .map_or(config.intermediate, |experts| {
-                experts.intermediate * experts.per_token
+                experts.intermediate * experts.per_token + experts.shared.unwrap_or(0)
             });
         // The norm, the projections before and after the rotation, attention's output and its projection.
-        let attention = 3 * config.hidden + 2 * projected + queries;
+        let gated = if config.family.gates_heads {
+            2 * queries
+        } else {
+            0
+        };
+        let attention = 3 * config.hidden + 2 * projected + queries + gated;
+        // The same of a recurrent layer: what goes into its states before and after the convolution, what they return, the gate.
+        let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
+        let recurrent = shape.map_or(0, |shape| {
+            3 * config.hidden + 2 * shape.channels() + 3 * shape.values()
+        });
+        let attention = attention.max(recurrent);
         // The norm, gate and up, their product, the projection back.
         let feed_forward = 3 * config.hidden + 3 * intermediate;
         // A GPU runs a token's experts together and then adds their results; the CPU runs one after the other.
@@ -49,10 +63,11 @@ impl MemoryFootprint {
         let numbers = attention + feed_forward + results;
         Self {
             kv_bytes_per_token: kv_bytes_per_token(&AttentionShape::from(config), precision.kv),
+            state_bytes: shape.as_ref().map_or(0, state_bytes),
             activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
             // Logits are f32.
             logits_bytes_per_row: 4 * config.vocab,
-            rounded_cache_tensors: device.is_metal().then_some(2 * config.layers),
+            rounded_cache_tensors: device.is_metal().then_some(2 * config.attention_layers()),
         }
     }
 
@@ -133,10 +148,17 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
     let queries = config.heads * config.head_dim;
     // The numbers of matrices by row length: the attention's output, the last matrix of a feed-forward network, and all
     // others.
-    let output = (queries, config.layers * queries * config.hidden);
+    let output = (queries, config.attention_layers() * queries * config.hidden);
+    let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
+    let read = shape.map_or((0, 0), |shape| {
+        (
+            shape.values(),
+            shape.layers * shape.values() * config.hidden,
+        )
+    });
     let down = (inner, config.layers * count * inner * config.hidden);
-    let others = (config.hidden, numbers - output.1 - down.1);
-    let in_eight: usize = [output, down, others]
+    let others = (config.hidden, numbers - output.1 - down.1 - read.1);
+    let in_eight: usize = [output, down, read, others]
         .iter()
         .filter(|(inputs, _)| !inputs.is_multiple_of(256))
         .map(|(_, numbers)| numbers)

@@ -1,6 +1,6 @@
 use candle_core::DType;
 
-use super::{ModelConfig, Precision, WeightType, weight_bytes, widening_room};
+use super::{MemoryFootprint, ModelConfig, Precision, WeightType, weight_bytes, widening_room};
 use crate::model::Shard;
 
 #[test]
@@ -66,4 +66,21 @@ fn each_of_several_gpus_has_the_tables() {
             "{own} of {expected} bytes in {parts} parts"
         );
     }
+}
+
+/// A state of Qwen3.5-9B is worth the keys and values of 1,600 tokens, of its eight layers with attention.
+#[test]
+fn recurrent_states_are_counted_and_their_layers_keep_no_keys() {
+    let config = r#"{"architectures": ["Qwen3_5ForCausalLM"], "vocab_size": 248320, "hidden_size": 4096,
+        "intermediate_size": 12288, "num_hidden_layers": 32, "num_attention_heads": 16, "num_key_value_heads": 4,
+        "head_dim": 256, "full_attention_interval": 4, "linear_num_key_heads": 16, "linear_num_value_heads": 32,
+        "linear_key_head_dim": 128, "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4,
+        "max_position_embeddings": 262144, "rms_norm_eps": 1e-6, "rope_theta": 1e7}"#;
+    let config = ModelConfig::parse(config, "qwen3.5-9b").unwrap();
+    let precision = Precision::all(DType::BF16);
+    let footprint = MemoryFootprint::new(&config, precision, &candle_core::Device::Cpu);
+    assert_eq!(footprint.kv_bytes_per_token, 8 * 2 * 4 * 256 * 2);
+    let heads = 32 * 128 * 128;
+    let inputs = 3 * (2 * 16 * 128 + 32 * 128);
+    assert_eq!(footprint.state_bytes, 24 * (heads + inputs) * 4);
 }

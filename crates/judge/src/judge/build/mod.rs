@@ -33,7 +33,9 @@ use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::memory::{check_memory, free_memory};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{CurrentOnDrop, ModelError, Precision, Shard, StepBatch};
+use juror_engine::model::{
+    CurrentOnDrop, ModelError, Precision, Shard, StepBatch, describe_device,
+};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -143,6 +145,12 @@ pub fn check_drafts(
     precision: Precision,
     options: &EngineOptions,
 ) -> Result<(), ModelError> {
+    if config.recurrent.is_some() && matches!(options.drafts, Drafts::Most(_)) {
+        return Err(ModelError::Unsupported(format!(
+            "--drafts N: {} has recurrent layers, whose states cannot take a token back; leave it out",
+            config.family.name()
+        )));
+    }
     let by_kernels =
         device.is_cuda() && obstacle(config, precision, options.plain_operations).is_none();
     if by_kernels && matches!(options.drafts, Drafts::Most(_)) {
@@ -168,6 +176,15 @@ pub fn load_model(
 ) -> Result<Box<dyn LoadedModel>, ModelError> {
     if devices.is_empty() {
         return Err(ModelError::Device("a model on no device".into()));
+    }
+    if config.recurrent.is_some()
+        && let Some(device) = devices.iter().find(|device| !device.is_cpu())
+    {
+        return Err(ModelError::Unsupported(format!(
+            "{} has recurrent layers, which are computed on the CPU only for now, not on {}: run it with --device cpu",
+            config.family.name(),
+            describe_device(device)
+        )));
     }
     let config = &*weights.settle(config)?;
     let part = &Shard::new(0, devices.len()).config(config)?;

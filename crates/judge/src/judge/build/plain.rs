@@ -6,10 +6,11 @@ use super::{DeviceModel, LoadedModel, largest_that_fits};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, LogitsModel, Properties};
 use juror_engine::model::attention::{
-    Attention, AttentionKind, AttentionShape, build, kv_bytes_per_token,
+    Attention, AttentionKind, AttentionShape, build, kv_bytes_per_token, with_states,
 };
 use juror_engine::model::memory::host;
 use juror_engine::model::profile::Profile;
+use juror_engine::model::recurrence::RecurrentStates;
 use juror_engine::model::{Decoder, ModelError, Precision, StepBatch};
 
 /// A decoder without a cache.
@@ -39,6 +40,8 @@ impl LoadedModel for PlainModel {
     ) -> Result<Box<dyn DeviceModel>, ModelError> {
         let Self { decoder, precision } = *self;
         let shape = AttentionShape::from(decoder.config());
+        let recurrent = decoder.config().recurrent.as_ref();
+        let (recurrent, states) = (recurrent.map(|recurrent| recurrent.shape), config.states());
         let device = decoder.device().clone();
         let kind = AttentionKind::for_device(&device);
         let (kv, block_size) = (precision.kv, config.block_size);
@@ -51,7 +54,11 @@ impl LoadedModel for PlainModel {
                     "a cache of {blocks} blocks of {bytes} bytes, and {free} bytes are free"
                 )));
             }
-            build(kind, &shape, blocks, block_size, &device, kv)
+            let attention = build(kind, &shape, blocks, block_size, &device, kv)?;
+            Ok(match recurrent {
+                Some(shape) => with_states(attention, RecurrentStates::new(shape, states)),
+                None => attention,
+            })
         };
         let (blocks, least) = (config.blocks, config.least_blocks);
         let model = PagedDecoder::with_cache(decoder, blocks, least, Box::new(cache))?;
@@ -68,6 +75,8 @@ pub struct PagedDecoder {
     /// None after a smaller cache could not be built.
     attention: Option<Box<dyn Attention>>,
     build: Box<BuildCache>,
+    /// Slots of recurrent states, if the model has recurrent layers.
+    states: Option<usize>,
     profile: Profile,
 }
 
@@ -83,11 +92,13 @@ impl PagedDecoder {
         least: usize,
         build: Box<BuildCache>,
     ) -> Result<Self, ModelError> {
-        let attention = largest_that_fits(blocks, least, &build)?;
+        let mut attention = largest_that_fits(blocks, least, &build)?;
+        let states = attention.states().map(|states| states.slots());
         Ok(Self {
             decoder,
             attention: Some(attention),
             build,
+            states,
             profile: Profile::off(),
         })
     }
@@ -118,7 +129,7 @@ impl LogitsModel for PagedDecoder {
             blocks: self.attention.as_ref().map(|cache| cache.blocks()),
             lazy_cache: self.decoder.device().is_cpu(),
             short_context: self.decoder.config().rope.short_context(),
-            states: None,
+            states: self.states,
         }
     }
 

@@ -51,6 +51,10 @@ const GPU_RESERVE_BYTES: usize = 512 << 20;
 /// system's to cache files in.
 const CPU_KV_SHARE: usize = 50;
 
+/// Of the free memory, the most that recurrent states may take where the user does not say how many sequences run at once. In
+/// hundredths.
+const STATE_SHARE: usize = 25;
+
 /// Of a GPU's free memory, the most that a step's intermediate results may take. In hundredths.
 const ACTIVATION_SHARE: usize = 10;
 
@@ -119,15 +123,17 @@ fn choose(
         };
         most.min(lengths.sequences).max(1)
     });
+    let most_sequences = with_states(most_sequences, free / 100 * STATE_SHARE, model, given);
+    let states = EngineConfig::states_of(most_sequences).saturating_mul(model.state_bytes);
     let kv_bytes = match processor {
-        Processor::Cpu { .. } => free / 100 * CPU_KV_SHARE,
+        Processor::Cpu { .. } => (free / 100 * CPU_KV_SHARE).saturating_sub(states),
         Processor::Gpu => {
             let reserve = (free / 100 * GPU_RESERVE).max(GPU_RESERVE_BYTES);
             let step = token_budget.saturating_mul(model.activation_bytes_per_token);
             // A row's logits also lie beside their sorted or softmaxed copy.
             let logits = 2 * most_sequences.saturating_mul(model.logits_bytes_per_row);
             let working = model.rounded(step.saturating_add(logits));
-            free.saturating_sub(reserve.saturating_add(working))
+            free.saturating_sub(reserve.saturating_add(working).saturating_add(states))
         }
     };
     let blocks = given.blocks.unwrap_or_else(|| {
@@ -170,6 +176,17 @@ fn choose(
             (_, given) => given,
         },
     }
+}
+
+/// The most sequences at once, of `most`, whose recurrent states fit into so many bytes; as many as were asked for in any case.
+fn with_states(most: usize, bytes: usize, model: &MemoryFootprint, given: &EngineOptions) -> usize {
+    if given.max_sequences.is_some() || model.state_bytes == 0 {
+        return most;
+    }
+    let fits = |sequences: &usize| {
+        EngineConfig::states_of(*sequences).saturating_mul(model.state_bytes) <= bytes
+    };
+    (1..=most).rev().find(fits).unwrap_or(1)
 }
 
 /// Tokens a step: on a CPU as many as keep the step's intermediate results near its cache, on a GPU as many as leave its
@@ -321,6 +338,7 @@ mod tests {
     #[test]
     fn a_tiny_model_takes_no_more_than_it_can_use() {
         let model = MemoryFootprint {
+            state_bytes: 0,
             kv_bytes_per_token: 2048,
             activation_bytes_per_token: 8192,
             logits_bytes_per_row: 8192,

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Makes tests/data/gguf: tiny random models of families with recurrent layers as GGUF files in f32 and in Q8_0, and what llama.cpp says of them.
+
+    pip install torch transformers gguf xllamacpp
+    python scripts/golden_gguf.py
+
+The tensors are those of transformers' classes, rearranged as llama.cpp's converter (conversion/qwen.py) does: value heads tiled
+over key heads, rates of decay as -exp(A_log), one added to norms that are stored less one. Beside NAME.gguf lies NAME.json:
+for each prompt of token ids the ids that llama.cpp (the wheel xllamacpp) takes greedily, and their log-probabilities.
+tests/model/gguf/recurrent.rs follows them.
+"""
+
+import json
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+import transformers
+import xllamacpp
+
+from golden_models import DEFAULT_ROPE, SIZES, fill
+
+OUT = Path(__file__).resolve().parent.parent / "tests" / "data" / "gguf"
+HEADS = dict(linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=32, linear_value_head_dim=32,
+             linear_conv_kernel_dim=4)  # fmt: skip
+TEXT = dict(**{**SIZES, "num_hidden_layers": 4, "hidden_size": 32, "intermediate_size": 64, "vocab_size": 53}, **HEADS, head_dim=32, full_attention_interval=2,
+            rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.25})  # fmt: skip
+MODELS = {
+    "qwen35": ("Qwen3_5", TEXT),
+    "qwen35moe": ("Qwen3_5Moe", dict(**TEXT, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=32,
+                  shared_expert_intermediate_size=32)),
+}  # fmt: skip
+
+MODULES = {
+    "input_layernorm.weight": "attn_norm.weight", "post_attention_layernorm.weight": "post_attention_norm.weight",
+    "self_attn.q_proj.weight": "attn_q.weight", "self_attn.k_proj.weight": "attn_k.weight", "self_attn.v_proj.weight": "attn_v.weight",
+    "self_attn.o_proj.weight": "attn_output.weight", "self_attn.q_norm.weight": "attn_q_norm.weight",
+    "self_attn.k_norm.weight": "attn_k_norm.weight", "linear_attn.in_proj_qkv.weight": "attn_qkv.weight",
+    "linear_attn.in_proj_z.weight": "attn_gate.weight", "linear_attn.in_proj_a.weight": "ssm_alpha.weight",
+    "linear_attn.in_proj_b.weight": "ssm_beta.weight", "linear_attn.conv1d.weight": "ssm_conv1d.weight",
+    "linear_attn.dt_bias": "ssm_dt.bias", "linear_attn.A_log": "ssm_a", "linear_attn.norm.weight": "ssm_norm.weight",
+    "linear_attn.out_proj.weight": "ssm_out.weight", "mlp.gate_proj.weight": "ffn_gate.weight", "mlp.up_proj.weight": "ffn_up.weight",
+    "mlp.down_proj.weight": "ffn_down.weight", "mlp.gate.weight": "ffn_gate_inp.weight",
+    "mlp.experts.down_proj": "ffn_down_exps.weight", "mlp.shared_expert.gate_proj.weight": "ffn_gate_shexp.weight",
+    "mlp.shared_expert.up_proj.weight": "ffn_up_shexp.weight", "mlp.shared_expert.down_proj.weight": "ffn_down_shexp.weight",
+    "mlp.shared_expert_gate.weight": "ffn_gate_inp_shexp.weight",
+}  # fmt: skip
+
+
+def tiled(x: torch.Tensor, dimension: int, width: int) -> torch.Tensor:
+    """Value heads of this width along a dimension: first of every key head the first one, then of every one the second."""
+    keys = HEADS["linear_num_key_heads"]
+    parts = x.unflatten(dimension, (keys, -1, width))
+    return parts.transpose(dimension, dimension + 1).flatten(dimension, dimension + 2)
+
+
+def rearranged(name: str, x: torch.Tensor) -> torch.Tensor:
+    keys = 2 * HEADS["linear_num_key_heads"] * HEADS["linear_key_head_dim"]
+    width = HEADS["linear_value_head_dim"]
+    if "in_proj_qkv" in name or "conv1d" in name:
+        x = torch.cat([x[:keys], tiled(x[keys:], 0, width)])
+        return x.squeeze(1) if "conv1d" in name else x
+    if "in_proj_z" in name:
+        return tiled(x, 0, width)
+    if name.endswith(("in_proj_a.weight", "in_proj_b.weight", "dt_bias")):
+        return tiled(x, 0, 1)
+    if name.endswith("A_log"):
+        return -torch.exp(tiled(x, 0, 1))
+    if "out_proj" in name:
+        return tiled(x, 1, width)
+    if name.endswith("shared_expert_gate.weight"):
+        return x.squeeze(0)
+    if "norm" in name and "linear_attn" not in name:
+        return x + 1
+    return x
+
+
+def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
+    config, writer = model.config, gguf.GGUFWriter(path, arch)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_dimension_count(int(config.head_dim * config.rope_parameters["partial_rotary_factor"]))
+    writer.add_rope_dimension_sections([2, 1, 1, 0])
+    writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+    writer.add_ssm_state_size(config.linear_key_head_dim)
+    writer.add_ssm_group_count(config.linear_num_key_heads)
+    writer.add_ssm_time_step_rank(config.linear_num_value_heads)
+    writer.add_ssm_inner_size(config.linear_num_value_heads * config.linear_value_head_dim)
+    writer.add_uint32(f"{arch}.full_attention_interval", 2)
+    if arch == "qwen35moe":
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    else:
+        writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen35")
+    writer.add_token_list([f"t{index}" for index in range(config.vocab_size)])
+    writer.add_token_types([gguf.TokenType.NORMAL] * config.vocab_size)
+    writer.add_token_merges(["t 1"])
+    writer.add_eos_token_id(2)
+    outside = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight"}
+    for name, x in model.state_dict().items():
+        x = rearranged(name, x.float())
+        if name in outside:
+            named = [(outside[name], x)]
+        else:
+            _, _, layer, module = name.split(".", 3)
+            if module == "mlp.experts.gate_up_proj":
+                gate, up = x.chunk(2, dim=1)
+                named = [(f"blk.{layer}.ffn_gate_exps.weight", gate), (f"blk.{layer}.ffn_up_exps.weight", up)]
+            else:
+                named = [(f"blk.{layer}.{MODULES[module]}", x)]
+        for new, tensor in named:
+            numbers = np.ascontiguousarray(tensor.detach().numpy(), dtype=np.float32)
+            if packed and tensor.ndim > 1 and not any(kept in new for kept in ("ssm_conv1d", "ffn_gate_inp")):
+                kind = gguf.GGMLQuantizationType.Q8_0
+                writer.add_tensor(new, gguf.quants.quantize(numbers, kind), raw_dtype=kind)
+            else:
+                writer.add_tensor(new, numbers)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def ask(path: Path, prompts: list[list[int]]) -> list[dict]:
+    """What llama.cpp continues each prompt with."""
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx, params.n_parallel, params.warmup = 256, 1, False
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(params)
+    found = []
+    for prompt in prompts:
+        answer = server.handle_completions({
+            "prompt": prompt, "n_predict": 16, "temperature": 0.0, "logprobs": 2, "cache_prompt": False,
+        })  # fmt: skip
+        steps = answer["choices"][0]["logprobs"]["content"]
+        found.append({
+            "prompt": prompt, "ids": [step["id"] for step in steps],
+            "logprobs": [round(step["logprob"], 5) for step in steps],
+            "margins": [round(step["top_logprobs"][0]["logprob"] - step["top_logprobs"][1]["logprob"], 5) for step in steps],
+        })  # fmt: skip
+    return found
+
+
+def main() -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    for seed, (arch, (family, changes)) in enumerate(MODELS.items()):
+        torch.manual_seed(seed)
+        config = getattr(transformers, f"{family}TextConfig")(**changes)
+        model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+        fill(model, 0.0)
+        prompts = [torch.randint(3, config.vocab_size, (length,)).tolist() for length in [3, 40, 150]]
+        packed = OUT / f"{arch}-q8_0.gguf"
+        write(arch, model, packed, packed=True)
+        packed.with_suffix(".json").write_text(json.dumps(ask(packed, prompts)) + "\n")
+        path = OUT / f"{arch}.gguf"
+        write(arch, model, path, packed=False)
+        found = ask(path, prompts)
+        for one in found:
+            tokens = torch.tensor([one["prompt"] + one["ids"]])
+            with torch.no_grad():
+                logprobs = model(tokens).logits[0].log_softmax(-1)
+            theirs = [logprobs[len(one["prompt"]) + at - 1, token].item() for at, token in enumerate(one["ids"])]
+            worst = max(abs(a - b) for a, b in zip(theirs, one["logprobs"]))
+            print(f"{arch}, {len(one['prompt'])} tokens: transformers and llama.cpp differ by {worst:.5f} at most")
+        path.with_suffix(".json").write_text(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()

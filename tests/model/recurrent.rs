@@ -1,0 +1,386 @@
+//! Models with recurrent layers: what llama.cpp says of the same files, and the same from any engine.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use candle_core::{DType, Device, Tensor};
+use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::engine::{
+    Completion, Drafts, Engine, EngineConfig, RandomKey, Request, Sampling, Stats,
+};
+use juror_engine::model::attention::{AttentionKind, AttentionShape, with_states};
+use juror_engine::model::precision::Quantization;
+use juror_engine::model::recurrence::RecurrentStates;
+use juror_engine::model::{Decoder, Precision, PrecisionChoice};
+use juror_judge::judge::build::{EngineOptions, check_drafts, load_model};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::paged::{Blocks, logits_in_chunks};
+
+const BLOCK: usize = 4;
+
+fn data(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(path)
+}
+
+fn numbers(values: &Value) -> Vec<f64> {
+    let values = values.as_array().unwrap().iter();
+    values.map(|value| value.as_f64().unwrap()).collect()
+}
+
+fn ids(values: &Value) -> Vec<u32> {
+    numbers(values).into_iter().map(|id| id as u32).collect()
+}
+
+/// Forced along llama.cpp's tokens, made by `scripts/golden_gguf.py`. It and transformers differ by up to 0.001 there. In eight bits it
+/// rounds activations another way.
+#[test]
+fn files_follow_llama_cpp() {
+    for (name, tolerance) in [
+        ("qwen35", 0.005),
+        ("qwen35moe", 0.005),
+        ("qwen35-q8_0", 0.15),
+        ("qwen35moe-q8_0", 0.15),
+    ] {
+        let path = data(&format!("gguf/{name}.gguf"));
+        let source = juror_judge::catalog::resolve(path.to_str().unwrap()).unwrap();
+        let config = ModelConfig::load(&source).unwrap();
+        let weights = Weights::open(&source).unwrap();
+        let precision = PrecisionChoice::default();
+        let precision = precision.resolve(&Device::Cpu, &weights).unwrap();
+        let precision = Precision {
+            kv: DType::F32,
+            ..precision
+        };
+        let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
+        let shape = config.recurrent.as_ref().unwrap().shape;
+        let text = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let golden: Value = serde_json::from_str(&text).unwrap();
+        for case in golden.as_array().unwrap() {
+            let (prompt, chosen) = (ids(&case["prompt"]), ids(&case["ids"]));
+            let tokens = [prompt.clone(), chosen.clone()].concat();
+            for chunk in [usize::MAX, 7, 1] {
+                let attention = AttentionShape::from(&config);
+                let cache = crate::attention::build(
+                    AttentionKind::Tiled,
+                    &attention,
+                    64,
+                    BLOCK,
+                    DType::F32,
+                );
+                let mut cache = with_states(cache, RecurrentStates::new(shape, 1));
+                let mut sequences = [Blocks::new(64, BLOCK).sequence(&tokens)];
+                sequences[0].state = Some(0);
+                let logits =
+                    logits_in_chunks(&decoder, &mut *cache, &mut sequences, chunk, BLOCK).remove(0);
+                let expected = numbers(&case["logprobs"]);
+                let margins = numbers(&case["margins"]);
+                for (at, token) in chosen.iter().enumerate() {
+                    let row = &logits[prompt.len() + at - 1];
+                    let sum: f64 = row.iter().map(|x| f64::from(*x).exp()).sum();
+                    let ours = f64::from(row[*token as usize]) - sum.ln();
+                    let place = format!("{name}, {} tokens, chunks of {chunk}, {at}", prompt.len());
+                    assert!(
+                        (ours - expected[at]).abs() < tolerance,
+                        "{place}: {ours} and {}",
+                        expected[at]
+                    );
+                    let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+                    assert!(
+                        best == Some(*token as usize) || margins[at] < 2.0 * tolerance,
+                        "{place}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The error of a model whose configuration or weights are read.
+fn refusal(path: &Path) -> String {
+    let source = match juror_judge::catalog::resolve(path.to_str().unwrap()) {
+        Ok(source) => source,
+        Err(error) => return error.to_string(),
+    };
+    let config = match ModelConfig::load(&source) {
+        Ok(config) => config,
+        Err(error) => return error.to_string(),
+    };
+    let weights = match Weights::open(&source) {
+        Ok(weights) => weights,
+        Err(error) => return error.to_string(),
+    };
+    let decoder = Decoder::load(&config, &weights, &Device::Cpu, Precision::F32);
+    decoder
+        .err()
+        .map_or_else(String::new, |error| error.to_string())
+}
+
+/// A copy of a checkpoint with other tensors.
+fn changed(name: &str, change: impl FnOnce(&mut HashMap<String, Tensor>)) -> TempDir {
+    let (from, folder) = (
+        data(&format!("checkpoints/{name}")),
+        TempDir::new().unwrap(),
+    );
+    std::fs::copy(from.join("config.json"), folder.path().join("config.json")).unwrap();
+    let file = "model.safetensors";
+    let mut tensors = candle_core::safetensors::load(from.join(file), &Device::Cpu).unwrap();
+    change(&mut tensors);
+    candle_core::safetensors::save(&tensors, folder.path().join(file)).unwrap();
+    folder
+}
+
+/// Puts each layer's experts into two tensors, as they are published: gates before ups.
+fn stack(tensors: &mut HashMap<String, Tensor>) {
+    for layer in 0..3 {
+        let at = format!("model.layers.{layer}.mlp.experts");
+        let mut take = |part: &str| -> Tensor {
+            let name = |expert: usize| format!("{at}.{expert}.{part}.weight");
+            let all: Vec<Tensor> = (0..6)
+                .map(|expert| tensors.remove(&name(expert)).unwrap())
+                .collect();
+            Tensor::stack(&all, 0).unwrap()
+        };
+        let (gate, up, down) = (take("gate_proj"), take("up_proj"), take("down_proj"));
+        let gate_up = Tensor::cat(&[gate, up], 1).unwrap();
+        tensors.insert(format!("{at}.gate_up_proj"), gate_up);
+        tensors.insert(format!("{at}.down_proj"), down);
+    }
+}
+
+/// Logits of 40 tokens, in f32 or quantised.
+fn logits(folder: &Path, quantize: Option<Quantization>) -> Vec<f32> {
+    let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
+    let config = ModelConfig::load(&source).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    let tokens: Vec<u32> = (0..40).map(|at| at * 11 % 53).collect();
+    let choice = PrecisionChoice {
+        quantize,
+        dtype: quantize.is_none().then_some(DType::F32),
+        ..PrecisionChoice::default()
+    };
+    let precision = choice.resolve(&Device::Cpu, &weights).unwrap();
+    let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
+    let shape = AttentionShape::from(&config);
+    let kind = AttentionKind::Tiled;
+    let cache = crate::attention::build(kind, &shape, 64, BLOCK, DType::F32);
+    let states = RecurrentStates::new(config.recurrent.as_ref().unwrap().shape, 1);
+    let mut sequences = [Blocks::new(64, BLOCK).sequence(&tokens)];
+    sequences[0].state = Some(0);
+    let mut cache = with_states(cache, states);
+    let logits = logits_in_chunks(&decoder, &mut *cache, &mut sequences, 40, BLOCK);
+    logits.concat().concat()
+}
+
+#[test]
+fn stacked_experts_are_those_that_are_stored_apart() {
+    let apart = logits(&data("checkpoints/qwen3_5-moe"), None);
+    let folder = changed("qwen3_5-moe", stack);
+    assert!(logits(folder.path(), None) == apart);
+}
+
+#[test]
+fn what_is_missing_or_of_another_shape_is_named() {
+    let moe = "qwen3_5-moe";
+    let stacked = "model.layers.1.mlp.experts.gate_up_proj";
+    let folder = changed(moe, |tensors| {
+        stack(tensors);
+        let short = tensors[stacked].narrow(0, 0, 5).unwrap();
+        tensors.insert(stacked.into(), short.contiguous().unwrap());
+    });
+    let error = refusal(folder.path());
+    let shapes = "[5, 48, 32], not [6, 48, 32]";
+    assert!(error.contains(stacked) && error.contains(shapes), "{error}");
+    let rate = "model.layers.0.linear_attn.A_log";
+    let folder = changed(moe, |tensors| drop(tensors.remove(rate)));
+    assert!(refusal(folder.path()).contains(rate));
+    // What guesses several tokens ahead is passed over, a tensor that nobody knows is not.
+    let with = |name: &str| {
+        changed(moe, |tensors| {
+            tensors.insert(name.into(), tensors[rate].clone());
+        })
+    };
+    assert_eq!(refusal(with("mtp.fc.weight").path()), "");
+    let unknown = "model.layers.0.linear_attn.new_gate";
+    assert!(refusal(with(unknown).path()).contains(unknown));
+    // A file without a key that its architecture needs.
+    let folder = TempDir::new().unwrap();
+    let bytes = std::fs::read(data("gguf/qwen35-q8_0.gguf")).unwrap();
+    for key in [
+        "ssm.group_count",
+        "ssm.inner_size",
+        "full_attention_interval",
+    ] {
+        let key = format!("qwen35.{key}");
+        let at = bytes
+            .windows(key.len())
+            .position(|window| window == key.as_bytes());
+        let mut bytes = bytes.clone();
+        bytes[at.unwrap()] = b'Q';
+        let path = folder.path().join("damaged.gguf");
+        std::fs::write(&path, bytes).unwrap();
+        let error = refusal(&path);
+        assert!(
+            error.contains(&format!("no {key} in its metadata")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_number_of_drafts_is_refused_by_name() {
+    let folder = data("checkpoints/qwen3_5");
+    let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
+    let config = ModelConfig::load(&source).unwrap();
+    let check = |drafts| {
+        let options = EngineOptions {
+            drafts,
+            ..EngineOptions::default()
+        };
+        check_drafts(&config, &Device::Cpu, Precision::F32, &options)
+    };
+    let error = check(Drafts::Most(2)).unwrap_err().to_string();
+    assert!(
+        error.contains("--drafts N: Qwen3_5 has recurrent layers"),
+        "{error}"
+    );
+    assert!(check(Drafts::Auto).is_ok() && check(Drafts::Off).is_ok());
+}
+
+#[test]
+fn weights_may_be_quantised() {
+    for name in ["qwen3_5", "qwen3_5-moe"] {
+        let folder = data(&format!("checkpoints/{name}"));
+        let (exact, rounded) = (
+            logits(&folder, None),
+            logits(&folder, Some(Quantization::Q8_0)),
+        );
+        let pairs = exact.iter().zip(&rounded);
+        let differences: f32 = pairs.map(|(a, b)| (a - b).abs()).sum();
+        // A token of the small mixture may go to another expert.
+        let mean = differences / exact.len() as f32;
+        assert!((1e-4..0.15).contains(&mean), "{name}: {mean}");
+    }
+}
+
+/// Twelve prompts of three kinds behind a template, each twice.
+fn requests() -> Vec<Request> {
+    (0..24_u64)
+        .map(|id| {
+            let sample = id as usize % 12;
+            let tokens = (0..40 + sample % 5).map(|at| match at {
+                0..20 => at * 7 % 53,
+                20..30 => (at * (sample % 3 + 1)) % 53,
+                _ => (at * 11 + sample) % 53,
+            });
+            Request {
+                id,
+                prompt: tokens.map(|token| token as u32).collect(),
+                max_new_tokens: 12,
+                sampling: if id % 2 == 0 {
+                    Sampling::GREEDY
+                } else {
+                    Sampling {
+                        temperature: 0.9,
+                        ..Sampling::GREEDY
+                    }
+                },
+                random_key: RandomKey {
+                    seed: 3,
+                    sample: sample as u64,
+                    trial: 0,
+                },
+                eos: Arc::from([]),
+                guide: None,
+                choices: None,
+                logprobs: Some(2),
+            }
+        })
+        .collect()
+}
+
+fn run(name: &str, sizes: &EngineConfig, requests: Vec<Request>) -> (Vec<Completion>, Stats) {
+    let folder = data(&format!("checkpoints/{name}"));
+    let source = juror_judge::catalog::resolve(folder.to_str().unwrap()).unwrap();
+    let config = ModelConfig::load(&source).unwrap();
+    let weights = Weights::open(&source).unwrap();
+    let devices = [Device::Cpu];
+    let model = load_model(&config, &weights, &devices, Precision::F32, false).unwrap();
+    let model = model.with_cache(sizes, true).unwrap();
+    let mut engine = Engine::new(model, sizes).unwrap();
+    for request in requests {
+        engine.add(request);
+    }
+    let mut completions = Vec::new();
+    while engine.has_work() {
+        completions.extend(engine.step().unwrap());
+    }
+    completions.sort_by_key(|completion| completion.id);
+    (completions, engine.stats())
+}
+
+/// Tokens and the bits of their log-probabilities.
+fn bits(completions: &[Completion]) -> Vec<(u64, Vec<u32>, Vec<u32>)> {
+    let bits = |completion: &Completion| {
+        let logprobs = completion.logprobs.iter().flatten();
+        let logprobs = logprobs.map(|one| one.logprob.to_bits()).collect();
+        (completion.id, completion.tokens.clone(), logprobs)
+    };
+    completions.iter().map(bits).collect()
+}
+
+#[test]
+fn completions_are_bitwise_the_same_however_they_are_scheduled() {
+    let roomy = EngineConfig {
+        blocks: 500,
+        least_blocks: 1,
+        block_size: BLOCK,
+        max_sequences: 24,
+        token_budget: 512,
+        max_prefill_chunk: 512,
+        context_length: 256,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+        drafts: Drafts::Auto,
+    };
+    let template: Vec<u32> = (0..20).map(|at| at * 7 % 53).collect();
+    let alone = EngineConfig {
+        max_sequences: 1,
+        prefix_cache: false,
+        ..roomy.clone()
+    };
+    let chunks = EngineConfig {
+        token_budget: 24,
+        max_prefill_chunk: 7,
+        ..roomy.clone()
+    };
+    let pinned = EngineConfig {
+        pinned_prefix: template,
+        max_sequences: 5,
+        ..roomy.clone()
+    };
+    let preempted = EngineConfig {
+        blocks: 40,
+        ..pinned.clone()
+    };
+    for name in ["qwen3_5", "qwen3_5-moe"] {
+        let (expected, _) = run(name, &alone, requests());
+        let expected = bits(&expected);
+        for sizes in [&roomy, &chunks, &pinned, &preempted] {
+            let (completions, stats) = run(name, sizes, requests());
+            assert!(bits(&completions) == expected, "{name}, {sizes:?}");
+            let reversed = requests().into_iter().rev().collect();
+            let (completions, _) = run(name, sizes, reversed);
+            assert!(
+                bits(&completions) == expected,
+                "{name}, {sizes:?}, reversed"
+            );
+            assert!(stats.cached_tokens > 0, "{name}, {sizes:?}");
+            assert_eq!(stats.preemptions > 0, sizes.blocks == 40, "{name}");
+        }
+    }
+}
