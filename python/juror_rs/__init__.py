@@ -12,10 +12,12 @@ True
 | `trl`, `verl`, `nemo_gym`, `inspect`, `lm_eval`, `lighteval`, `verifiers`, `skyrl_gym`, `ray` | one adapter for each framework |
 """
 
-from juror_rs._rules import VERSION as __version__
+from juror_rs._compiled import version
 from juror_rs.errors import JudgeError
 from juror_rs.judge import Judge
 from juror_rs.rules import Verification, verify, verify_batch, verify_parts
 from juror_rs.verdict import Verdict
+
+__version__ = version()
 
 __all__ = ["Judge", "JudgeError", "Verdict", "Verification", "__version__", "verify", "verify_batch", "verify_parts"]

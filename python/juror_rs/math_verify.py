@@ -28,10 +28,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from juror_rs._rules import Rules
 from juror_rs.rules import rules
+
+if TYPE_CHECKING:
+    from juror_rs._rules import Rules
 
 __all__ = [
     "ExprExtractionConfig",

@@ -10,9 +10,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
-from juror_rs._rules import Rules
+from juror_rs._compiled import rules_type
+
+if TYPE_CHECKING:
+    from juror_rs._rules import Rules
 
 __all__ = ["Config", "Profile", "Status", "Verification", "verify", "verify_batch", "verify_parts"]
 
@@ -111,7 +114,7 @@ def rules(profile: str, config: Config | None = None, gold_config: Config | None
 
 @lru_cache(maxsize=64)
 def _rules(profile: str, config: str, gold_config: str | None) -> Rules:
-    return Rules(profile, config, gold_config)
+    return rules_type()(profile, config, gold_config)
 
 
 def _json(config: Config | None) -> str:

@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from juror_rs._rules import VERSION
+from juror_rs._compiled import version
 from juror_rs.errors import JudgeError, TemporaryError
 
 CONNECT_TIMEOUT = 10.0
@@ -135,7 +135,7 @@ class Transport:
     def _headers(self, more: Mapping[str, str] | None) -> dict[str, str]:
         headers = {
             "Content-Type": "application/json",
-            "User-Agent": f"juror-rs/{VERSION}",
+            "User-Agent": f"juror-rs/{version()}",
             # Requests of one process count as one client, also where others have the same address.
             "X-Client-Id": self._name or f"{socket.gethostname()}-{os.getpid()}",
         }

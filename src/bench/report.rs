@@ -13,6 +13,7 @@ use super::statistics::Spread;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
 use juror_engine::model::Precision;
+use juror_eval::report::numbers::or_dash;
 
 /// The figures of one setting.
 ///
@@ -40,10 +41,10 @@ pub(crate) struct Report {
     pub computed_prompt_throughput: f64,
     pub cached_tokens: u64,
     pub cached_throughput: f64,
-    /// Prompt tokens per second in steps without generated tokens; 0 if there were none.
-    pub prefill_tokens_per_second: f64,
-    /// Generated tokens per second in steps without prompt tokens; 0 if there were none.
-    pub decode_tokens_per_second: f64,
+    /// Prompt tokens per second in steps without generated tokens; null if there were none.
+    pub prefill_tokens_per_second: Option<f64>,
+    /// Generated tokens per second in steps without prompt tokens; null if there were none.
+    pub decode_tokens_per_second: Option<f64>,
     pub steps: usize,
     /// Mean number of sequences in a step.
     pub mean_batch_occupancy: f64,
@@ -77,15 +78,15 @@ pub(crate) struct Report {
 /// Times of requests and tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Latencies {
-    first_token: Spread,
+    first_token: Option<Spread>,
     /// A token's share of the time after the first.
-    per_token: Spread,
-    between_tokens: Spread,
-    whole: Spread,
+    per_token: Option<Spread>,
+    between_tokens: Option<Spread>,
+    whole: Option<Spread>,
 }
 
 impl Serialize for Latencies {
-    /// As keys with vLLM's names, `mean_ttft_ms` and the like.
+    /// As keys with vLLM's names, `mean_ttft_ms` and the like; null where no request has such a time.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let all = [
             ("ttft", self.first_token),
@@ -94,14 +95,14 @@ impl Serialize for Latencies {
             ("e2el", self.whole),
         ];
         serializer.collect_map(all.into_iter().flat_map(|(what, spread)| {
-            [
-                ("mean", spread.mean),
-                ("std", spread.std),
-                ("median", spread.p50),
-                ("p95", spread.p95),
-                ("p99", spread.p99),
-            ]
-            .map(|(name, time)| (format!("{name}_{what}_ms"), time))
+            let figures: [(&str, fn(Spread) -> f64); 5] = [
+                ("mean", |spread| spread.mean),
+                ("std", |spread| spread.std),
+                ("median", |spread| spread.p50),
+                ("p95", |spread| spread.p95),
+                ("p99", |spread| spread.p99),
+            ];
+            figures.map(|(name, of)| (format!("{name}_{what}_ms"), spread.map(of)))
         }))
     }
 }
@@ -171,15 +172,11 @@ impl Report {
     }
 
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
-        let times = |Spread {
-                         mean,
-                         p50,
-                         p95,
-                         p99,
-                         ..
-                     }: Spread| {
+        let text = |of: Spread| {
+            let [mean, p50, p95, p99] = [of.mean, of.p50, of.p95, of.p99];
             format!("mean {mean:.1}  p50 {p50:.1}  p95 {p95:.1}  p99 {p99:.1} ms")
         };
+        let times = |spread: Option<Spread>| or_dash(spread, text);
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         let mut rows = vec![
             ("verdicts/s", format!("{:.3}", self.verdicts_per_second)),
@@ -204,8 +201,9 @@ impl Report {
             (
                 "pure steps, tokens/s",
                 format!(
-                    "prefill {:.0}, decode {:.1}",
-                    self.prefill_tokens_per_second, self.decode_tokens_per_second
+                    "prefill {}, decode {}",
+                    or_dash(self.prefill_tokens_per_second, |rate| format!("{rate:.0}")),
+                    or_dash(self.decode_tokens_per_second, |rate| format!("{rate:.1}"))
                 ),
             ),
             ("time to first token", times(self.latencies.first_token)),
@@ -260,8 +258,8 @@ impl Report {
     }
 }
 
-/// Tokens per second in steps of prompt tokens only, or of generated tokens only.
-fn pure_rate(run: &Measured, prefill: bool) -> f64 {
+/// Tokens per second in steps of prompt tokens only, or of generated tokens only; `None` without such steps.
+fn pure_rate(run: &Measured, prefill: bool) -> Option<f64> {
     let (mut tokens, mut time) = (0, Duration::ZERO);
     for step in &run.record.steps {
         let (wanted, other) = if prefill {
@@ -274,11 +272,7 @@ fn pure_rate(run: &Measured, prefill: bool) -> f64 {
             time += step.duration;
         }
     }
-    if time.is_zero() {
-        0.0
-    } else {
-        tokens as f64 / time.as_secs_f64()
-    }
+    (tokens > 0 && !time.is_zero()).then(|| tokens as f64 / time.as_secs_f64())
 }
 
 fn latencies(run: &Measured) -> Latencies {

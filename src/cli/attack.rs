@@ -14,15 +14,14 @@ use super::endpoint::EndpointArguments;
 use super::engine::{AdapterArgument, EngineArguments, JUDGE, ModelArguments};
 use super::inputs::Inputs;
 use super::judge::JudgeChoice;
-use super::output::{self, ForceArgument};
+use super::output::{self, EndArguments, ForceArgument};
 use super::progress::Progress;
 use super::prompt_choice::PromptChoice;
 use super::rows::one_of;
-use super::{
-    DONE, EXIT_CODES, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say, table,
-};
+use super::{DONE, EXIT_CODES, Failure, INTERRUPTED, OrFail, catch_interrupts, say, table};
 use juror_data::output::{Mark, OutputFile};
 use juror_data::{Field, LineLimit, LoadOptions, Sample, load};
+use juror_eval::report::numbers::{DASH, or_dash};
 use juror_hub::Want;
 use juror_judge::attack::{
     Attack, Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
@@ -40,7 +39,7 @@ pub(super) struct AttackArguments {
     inputs: Vec<PathBuf>,
 
     /// The judge's model, as for `juror judge`
-    #[arg(short, long, value_name = "MODEL", default_value = "tiny", default_value_if("endpoint", ArgPredicate::IsPresent, Some("")), help_heading = JUDGE)]
+    #[arg(short, long, value_name = "MODEL", default_value = "tiny", default_value_if("endpoint", ArgPredicate::IsPresent, Some("")), value_parser = crate::cli::model_name::parse, help_heading = JUDGE)]
     model: String,
     #[command(flatten)]
     adapter: AdapterArgument,
@@ -93,9 +92,8 @@ pub(super) struct AttackArguments {
     rows_out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArgument,
-    /// Print the report, warnings and errors only
-    #[arg(short, long, help_heading = "Report")]
-    quiet: bool,
+    #[command(flatten)]
+    end: EndArguments,
 
     #[command(flatten)]
     engine: EngineArguments,
@@ -150,7 +148,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         let yields = text.protocol.yields();
         let target = Target::new(&text, &template);
         let attacks = attacks(&rows, &families, &target, yields, arguments.seed);
-        if !arguments.quiet {
+        if !arguments.end.quiet {
             say(&format!(
                 "{name}: {} attacks on {model}, made of {} questions",
                 attacks.len(),
@@ -173,15 +171,13 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
             free: arguments.free,
             seed: arguments.seed,
         };
-        let mut progress = Progress::new(attacks.len(), arguments.quiet);
+        let mut progress = Progress::new(attacks.len(), arguments.end.quiet, None);
         let measured = subject.measure(&attacks, &families, &interrupted, &mut |summary| {
             progress.update(summary);
         });
         progress.finish();
         let Some(reports) = measured? else {
-            if !arguments.quiet {
-                say("interrupted: nothing is reported");
-            }
+            say("interrupted: nothing is reported");
             return Ok(INTERRUPTED);
         };
         attacked.push(Attacked {
@@ -190,12 +186,10 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         });
     }
     write_report(arguments, json.as_ref(), &families, rows.len(), &attacked)?;
-    let mut reports = attacked.iter().flat_map(|attacked| &attacked.reports);
-    Ok(if reports.any(|report| report.not_judged > 0) {
-        INCOMPLETE
-    } else {
-        DONE
-    })
+    let reports = attacked.iter().flat_map(|attacked| &attacked.reports);
+    let open: usize = reports.map(|report| report.not_judged).sum();
+    let what = || format!("{open} attacks could not be judged");
+    Ok(arguments.end.code(open > 0, what))
 }
 
 /// A judge for each protocol that is named, found at fault before a model is fetched; else one under the model's own.
@@ -277,7 +271,7 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
         ..LoadOptions::default()
     };
     let loaded = load(inputs, &options)?;
-    if !arguments.quiet {
+    if !arguments.end.quiet {
         say(&format!("columns: {}", loaded.columns));
     }
     let mut rows = loaded.samples;
@@ -338,9 +332,6 @@ impl Attacked {
 /// Characters that are shown of a response.
 const SHOWN: usize = 48;
 
-/// Stands where there is nothing to tell.
-const NOTHING: &str = "–";
-
 fn write_tables(
     out: &mut Vec<u8>,
     families: &[Family],
@@ -359,7 +350,7 @@ fn write_tables(
                     [
                         found.id.clone(),
                         attacked.protocol.clone(),
-                        probability.map_or(NOTHING.to_owned(), |p| format!("{p:.3}")),
+                        or_dash(probability, |p| format!("{p:.3}")),
                         shortened(&found.response, SHOWN).into_owned(),
                     ]
                 }));
@@ -396,30 +387,20 @@ fn write_tables(
 
 /// A line of the table.
 fn row(protocol: &str, family: Family, report: Option<&FamilyReport>) -> [String; 9] {
-    let nothing = || NOTHING.to_owned();
     let Some(report) = report else {
         let known = [family.name(), protocol, "not applicable"];
-        return std::array::from_fn(|at| (*known.get(at).unwrap_or(&NOTHING)).to_owned());
+        return std::array::from_fn(|at| (*known.get(at).unwrap_or(&DASH)).to_owned());
     };
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
-    let some = |count: usize| match count {
-        0 => nothing(),
-        count => count.to_string(),
-    };
-    let interval = report.right.interval();
+    let some = |count: usize| or_dash(Some(count).filter(|count| *count > 0), |it| it.to_string());
+    let (interval, counts) = (report.right.interval(), !family.is_for_the_protocol());
     [
         family.name().to_owned(),
         protocol.to_owned(),
         report.right.known.to_string(),
-        if family.is_for_the_protocol() {
-            nothing()
-        } else {
-            report.right.count.to_string()
-        },
-        report
-            .rate()
-            .map_or_else(nothing, |rate| format!("{} %", percent(rate))),
-        interval.map_or_else(nothing, |(low, high)| {
+        or_dash(counts.then_some(report.right.count), |it| it.to_string()),
+        or_dash(report.rate(), |rate| format!("{} %", percent(rate))),
+        or_dash(interval, |(low, high)| {
             format!("{} to {} %", percent(low), percent(high))
         }),
         some(report.out_of_domain),

@@ -16,7 +16,7 @@ use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
-use super::{DONE, Failure, OrFail, say};
+use super::{DONE, Failure, OrFail, counted, say};
 use crate::bench::limit::TOO_SHORT;
 use crate::bench::session::{Bench, COMMIT, Setting, Subject, features, machine, write_trace};
 use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, trace, workload};
@@ -190,9 +190,9 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let seconds: f64 = estimates.clone().map(|estimate| estimate.seconds()).sum();
     if let Some(estimate) = estimates.last() {
         say(&format!(
-            "estimate: about {} in {} runs, and {} of memory",
+            "estimate: about {} in {}, and {} of memory",
             Seconds(seconds),
-            configs.len(),
+            counted(configs.len(), "run"),
             estimate.memory()
         ));
     }

@@ -12,7 +12,7 @@ use super::columns::ColumnArguments;
 use super::inputs::{Inputs, VerdictsAndRows};
 use super::output::{self, ForceArgument, TableArguments};
 use super::rows::{finite, number, one_of};
-use super::{DONE, Failure, OrFail, say, table};
+use super::{DONE, Failure, OrFail, counted, counted_are, say, table};
 use juror_data::output::{Mark, OutputFile};
 use juror_data::verdict::Status;
 use juror_data::{Keep, LineLimit, LoadOptions, Needs};
@@ -220,10 +220,10 @@ impl BuildArguments {
             for fact in facts {
                 say(fact);
             }
-            let rows = written.rows;
+            let rows = counted(written.rows, "row");
             say(&match self.out() {
-                Some(out) => format!("{rows} rows in {}", out.display()),
-                None => format!("{rows} rows"),
+                Some(out) => format!("{rows} in {}", out.display()),
+                None => rows,
             });
         }
         if let Some(file) = &files.json {
@@ -250,26 +250,17 @@ impl BuildArguments {
 
 /// Says which samples and verdicts are left out.
 fn notes(coverage: &Coverage) {
-    for (count, what) in [
+    for (what, count) in [
+        ("samples without a verdict", coverage.without_verdict),
+        ("samples without a readable verdict", coverage.unreadable),
+        ("verdicts on other samples", coverage.without_sample),
         (
-            coverage.without_verdict,
-            "samples have no verdict, and are left out",
-        ),
-        (
-            coverage.unreadable,
-            "samples have no verdict that could be read, and are left out",
-        ),
-        (
-            coverage.without_sample,
-            "verdicts are on other samples, and are left out",
-        ),
-        (
+            "samples without a reward, where rewards are compared",
             coverage.without_reward,
-            "samples have no reward, where others have one: they have no place where rewards are compared",
         ),
     ] {
         if count > 0 {
-            say(&format!("note: {count} {what}"));
+            say(&format!("note: left out: {what}: {count}"));
         }
     }
     let statuses = coverage.by_status.iter();
@@ -280,8 +271,8 @@ fn notes(coverage: &Coverage) {
     if !names.is_empty() {
         let names = names.join(", ");
         say(&format!(
-            "note: of {} verdicts {names}: these count for nothing",
-            coverage.verdicts
+            "note: of {} {names}: these count for nothing",
+            counted(coverage.verdicts, "verdict")
         ));
     }
 }
@@ -336,11 +327,11 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         .output(&judged, &files, form(arguments.messages))
         .pairs(&pairs)?;
     let mut facts = vec![format!(
-        "{} questions: {} with one response, {} whose responses make no pair; {} pairs, in {} of them the rejected response is a lucky guess",
-        pairs.questions,
+        "{}: {} with one response, {} whose responses make no pair; {}, of which in {} the rejected response is a lucky guess",
+        counted(pairs.questions, "question"),
         pairs.one_response,
         pairs.without_pair,
-        pairs.places.len(),
+        counted(pairs.places.len(), "pair"),
         pairs.lucky_guesses
     )];
     if arguments.lucky_first && pairs.lucky_guesses > 0 {
@@ -350,8 +341,8 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
     }
     if pairs.on_both_sides > 0 {
         facts.push(format!(
-            "{} responses are left out, because the very same text is held for right once and for wrong once",
-            pairs.on_both_sides
+            "{} left out, because the very same text is held for right once and for wrong once",
+            counted_are(pairs.on_both_sides, "response")
         ));
     }
     common.report((&judged, &files), &pairs, written, &facts)
@@ -404,8 +395,11 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
         .output(&judged, &files, form(arguments.messages))
         .sft(&accepted, per_question)?;
     let mut facts = vec![format!(
-        "{} responses accepted, {} refused; {} of {} questions have none that is accepted",
-        accepted.accepted, accepted.refused, accepted.without_accepted, accepted.questions
+        "{} accepted, {} refused; none is accepted for {} of {}",
+        counted(accepted.accepted, "response"),
+        accepted.refused,
+        accepted.without_accepted,
+        counted(accepted.questions, "question")
     )];
     if written.same_text > 0 {
         facts.push(format!(

@@ -8,7 +8,7 @@ use clap::Args;
 use super::columns::ColumnArguments;
 use super::eval::Labels;
 use super::output::{self, ForceArgument};
-use super::{DONE, Failure, OrFail, say};
+use super::{DONE, Failure, OrFail, counted, say};
 use juror_data::output::Mark;
 use juror_eval::eval::{
     LabelField, Task, at_bound, calibration_error, fit_isotonic, fit_temperature,
@@ -113,8 +113,8 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         }
         if seen.len() < FEW {
             say(&format!(
-                "note: {} labels of {field} are few: the curve may be far off",
-                seen.len()
+                "note: {} of {field} are few: the curve may be far off",
+                counted(seen.len(), "label")
             ));
         }
     }
@@ -159,9 +159,9 @@ fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     }
     let (new_loss, new_error) = of(&calibrated);
     format!(
-        "{} labels; negative log-likelihood {loss:.3} before and {new_loss:.3} after, calibration error {error:.3} and \
+        "{}; negative log-likelihood {loss:.3} before and {new_loss:.3} after, calibration error {error:.3} and \
          {new_error:.3}, on samples that the curve was not fitted to",
-        seen.len()
+        counted(seen.len(), "label")
     )
 }
 

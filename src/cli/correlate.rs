@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::output::{self, ForceArgument};
-use super::{DONE, Failure, OrFail, say, table};
+use super::{DONE, Failure, OrFail, counted, counted_are, say, table};
 use juror_base::terminal::escaped;
 use juror_data::output::Mark;
 use juror_eval::eval::{Estimate, LinearFit, ScoreTable};
+use juror_eval::report::numbers::{or_dash, p_value};
 use juror_eval::report::plot::{self, Axis, Plot, document};
 
 /// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
@@ -107,7 +108,8 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
         let without = scores.names.len() - points.len();
         if without > 0 {
             say(&format!(
-                "note: {y}: {without} rows have no number in it or in {x}, and are left out"
+                "note: {y}: {} left out, without a number in it or in {x}",
+                counted_are(without, "row")
             ));
         }
         let values: Vec<[f64; 2]> = points.iter().map(|(_, point)| *point).collect();
@@ -118,8 +120,8 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
                 fit,
             }),
             None => say(&format!(
-                "note: {y}: no line through {} points: at least two are needed that differ in both numbers",
-                points.len()
+                "note: {y}: no line through {}: at least two are needed that differ in both numbers",
+                counted(points.len(), "point")
             )),
         }
     }
@@ -166,7 +168,7 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
                 interval(fit.slope),
                 format!("{:.3}", fit.intercept),
                 interval(fit.r_squared),
-                fit.p.map_or_else(|| "–".to_owned(), |p| format!("{p:.2e}")),
+                or_dash(fit.p, p_value),
             ]
         })
         .collect();
@@ -219,8 +221,8 @@ fn plot_of(number: usize, correlation: &Correlation, scores: &ScoreTable) -> Plo
         id: format!("plot-{number}"),
         title: format!("{y} against {x}"),
         description: format!(
-            "{} points and the line fitted to them; R² is {}.",
-            fit.count,
+            "{} and the line fitted to them; R² is {}.",
+            counted(fit.count, "point"),
             interval(fit.r_squared)
         ),
         x: Axis::linear(x.clone(), left, right),

@@ -1,6 +1,7 @@
 //! Finds the model that `--model` names, and shows how a download goes on.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Once;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use anyhow::anyhow;
 
 use super::engine::AdapterArgument;
-use super::{Failure, say};
+use super::{Failure, model_name, say};
 use juror_engine::checkpoint::{Adapter, CheckpointError, ModelSource};
 use juror_hub::{Event, Want};
 use juror_judge::catalog::known_judges::judges;
@@ -68,6 +69,9 @@ impl Download {
 
 /// Finds a model, fetching what is wanted of it.
 pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
+    if let Some(advice) = model_name::only_an_api(name).filter(|_| !Path::new(name).exists()) {
+        return Err(Failure::new(anyhow!(advice), true));
+    }
     let download = Download::new(name);
     let source = juror_judge::catalog::resolve_watched(name, want, &|event| download.watch(event));
     download.finish();

@@ -30,7 +30,7 @@ pub(super) struct EndpointArguments {
     endpoint_key_file: Option<PathBuf>,
     /// The model whose tokenizer and chat template the server has: prompts are then rendered here and sent as tokens, so that no
     /// text under judgement can spell a control token
-    #[arg(long, value_name = "MODEL", help_heading = ENDPOINT)]
+    #[arg(long, value_name = "MODEL", value_parser = crate::cli::model_name::parse, help_heading = ENDPOINT)]
     tokenizer: Option<String>,
     /// Most requests at once; how many there are adapts to how fast the server answers [default: 64]
     #[arg(long, value_name = "N", value_parser = whole(1_u32, 4096), help_heading = ENDPOINT)]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::output::{self, ForceArgument, TableArguments};
+use super::output::{self, EndArguments, ForceArgument, TableArguments};
 use super::progress::print_summary;
-use super::{DONE, Failure, INCOMPLETE, OrFail, say};
+use super::{Failure, OrFail, say};
 use juror_data::output::{Mark, OutputFormat};
 use juror_data::{MergeError, Shards};
 use juror_judge::judge::Summary;
@@ -29,9 +29,8 @@ pub(super) struct MergeArguments {
     /// Write the summary as JSON too
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
-    /// Print errors only
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    end: EndArguments,
 }
 
 pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
@@ -67,9 +66,9 @@ pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
     if let Some(file) = &summary_json {
         output::write_json(file, &summary.to_json())?;
     }
-    if !arguments.quiet {
+    if !arguments.end.quiet {
         print_summary(&summary);
         say(&format!("verdicts in {}", arguments.output.display()));
     }
-    Ok(if summary.all_ok() { DONE } else { INCOMPLETE })
+    Ok(arguments.end.code_of(&summary))
 }

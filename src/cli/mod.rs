@@ -5,8 +5,8 @@
 //! | file | what it is for, beside the commands |
 //! |---|---|
 //! | `inputs`, `rows`, `columns` | which rows are read, and how |
-//! | `chat`, `endpoint`, `engine`, `prompt_choice`, `rules`, `sampling`, `several`, `download` | judges as the user says them |
-//! | `output`, `table`, `progress` | files, tables and progress |
+//! | `chat`, `endpoint`, `engine`, `prompt_choice`, `rules`, `sampling`, `several`, `model_name`, `download` | judges as the user says them |
+//! | `output`, `table`, `progress`, `work` | files, tables and progress |
 //! | `short_help`, `manual`, `without_effect` | help; options that change nothing are refused |
 
 /// Ends a command with wrong usage, or input that cannot be read.
@@ -35,6 +35,7 @@ mod judge;
 mod label;
 mod manual;
 mod merge;
+mod model_name;
 mod models;
 mod output;
 mod progress;
@@ -52,6 +53,7 @@ mod verify;
 #[cfg(feature = "serve")]
 mod view;
 mod without_effect;
+mod work;
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -257,6 +259,10 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
 /// Reads the arguments, runs the command, and prints its error.
 pub(crate) fn main() -> ExitCode {
     panics::silence();
+    if let Some(why) = short_help::one_dash(std::env::args_os().skip(1)) {
+        say_labelled(&console::style("error:").for_stderr().red().bold(), &why);
+        return ExitCode::from(USAGE);
+    }
     let parsed = short_help::command()
         .try_get_matches()
         .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
@@ -387,12 +393,38 @@ fn end_at_interrupts() -> anyhow::Result<()> {
 
 /// Writes a line to standard error, with control characters and newlines escaped: one line stays one line.
 fn say(line: &str) {
-    write_line(&escaped(line));
+    write_line(&wrapped_for_terminal(&escaped(line), 0));
 }
 
 /// As [`say`], after a label of ours.
 fn say_labelled(label: &console::StyledObject<&str>, line: &str) {
-    write_line(&format!("{label} {}", escaped(line)));
+    let indent = console::measure_text_width(&label.to_string()) + 1;
+    write_line(&format!(
+        "{label} {}",
+        wrapped_for_terminal(&escaped(line), indent)
+    ));
+}
+
+/// A line broken between words where the terminal ends, if messages go to one; what follows is indented.
+fn wrapped_for_terminal(line: &str, indent: usize) -> String {
+    let terminal = console::Term::stderr();
+    if !terminal.is_term() {
+        return line.to_owned();
+    }
+    let columns = usize::from(terminal.size().1).saturating_sub(indent);
+    table::wrapped(line, columns).join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// As [`counted`], with what is said of them: `1 verdict is`, `24 verdicts are`.
+fn counted_are(count: usize, what: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb}", counted(count, what))
+}
+
+/// A number with what is counted: `1 verdict`, `24 verdicts`.
+fn counted(count: usize, what: &str) -> String {
+    let many = if count == 1 { "" } else { "s" };
+    format!("{} {what}{many}", indicatif::HumanCount(count as u64))
 }
 
 /// `eprintln!` would panic where standard error is closed (`juror … 2>&1 | head`); a message that cannot be written must not stop a run.

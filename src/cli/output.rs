@@ -10,9 +10,11 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::judge::shard_in_name;
-use super::{Arguments, DONE, Failure, OrFail, say};
+use super::progress::counts;
+use super::{Arguments, DONE, Failure, INCOMPLETE, OrFail, say};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::{Shard, read_text, rejected_path};
+use juror_judge::judge::Summary;
 use juror_judge::judge::session::RunOutputs;
 
 /// `--force`, of every command that writes files.
@@ -64,9 +66,38 @@ pub(super) struct OutputArguments {
         help_heading = "Verdict"
     )]
     pub(super) advantages: bool,
-    /// Print warnings and errors only
+    #[command(flatten)]
+    pub(super) end: EndArguments,
+}
+
+/// What is said of a run, and the exit code of one that leaves samples without a verdict.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct EndArguments {
+    /// Print warnings and errors only, and one line where the exit code is 3 or 130
     #[arg(short, long, help_heading = "Run")]
     pub(super) quiet: bool,
+    /// End with exit code 0, not 3, although some samples have no `ok` verdict, or lines an error
+    #[arg(long, help_heading = "Run")]
+    pub(super) allow_open: bool,
+}
+
+impl EndArguments {
+    /// The exit code of a run that leaves something open or not, which `what` says.
+    pub(super) fn code(self, is_open: bool, what: impl FnOnce() -> String) -> u8 {
+        if !is_open || self.allow_open {
+            return DONE;
+        }
+        if self.quiet {
+            say(&format!("{}: exit code 3 (0 with --allow-open)", what()));
+        }
+        INCOMPLETE
+    }
+
+    /// The exit code of a run with these verdicts.
+    pub(super) fn code_of(self, summary: &Summary) -> u8 {
+        let told = || format!("verdicts {}", counts(summary));
+        self.code(!summary.all_ok(), told)
+    }
 }
 
 /// `--quote-formulas`, of commands that write tables.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use console::{Term, measure_text_width, style};
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{say, say_labelled};
+use super::work::Work;
+use super::{counted, say, say_labelled};
 use juror_base::terminal::escaped;
 use juror_data::verdict::Status;
 use juror_judge::judge::{Share, Summary};
@@ -18,10 +19,15 @@ const LINE_EVERY: Duration = Duration::from_mins(1);
 /// Columns of the bar itself.
 const BAR: usize = 20;
 
+/// Steps of the bar.
+const STEPS: f64 = 1000.0;
+
 /// A bar on standard error, if that is a terminal; else a line a minute.
 pub(super) struct Progress {
     bar: ProgressBar,
     lines: Lines,
+    all: usize,
+    work: Option<Work>,
 }
 
 /// A bar of this template on standard error; nothing is drawn where that is no terminal, or messages are not wanted.
@@ -72,14 +78,20 @@ impl Lines {
 }
 
 impl Progress {
-    /// A bar up to `all` verdicts.
-    pub(super) fn new(all: usize, quiet: bool) -> Self {
-        let template = format!("{{pos}}/{{len}} {{bar:{BAR}.cyan/dim}} {{wide_msg}}");
-        let bar = bar(Some(all as u64), quiet, &template);
+    /// A bar of a run of `all` verdicts, and what is known of its work.
+    pub(super) fn new(all: usize, quiet: bool, work: Option<Work>) -> Self {
+        let template = format!("{{prefix}} {{bar:{BAR}.cyan/dim}} {{wide_msg}}");
+        let bar = bar(Some(STEPS as u64), quiet, &template);
+        bar.set_prefix(format!("0/{all}"));
         bar.set_message("loading the model");
         bar.tick();
         let lines = Lines::new(quiet);
-        Self { bar, lines }
+        Self {
+            bar,
+            lines,
+            all,
+            work,
+        }
     }
 
     /// Shows how far the run is.
@@ -95,14 +107,17 @@ impl Progress {
         let judged = summary.verdicts() - summary.resumed;
         let rate = judged as f64 / seconds;
         let cached = percent(engine.cached_tokens as usize, engine.prompt_tokens as usize);
-        let (done, all) = (summary.verdicts() as u64, self.bar.length().unwrap_or(0));
-        let left = all.saturating_sub(done);
+        let (done, all) = (summary.verdicts(), self.all);
+        let now = Work::progressed(self.work.as_ref(), all, summary);
         let mut parts = Vec::new();
+        parts.extend(now.reading.map(|(read, prompts)| {
+            let [read, prompts] = [read, prompts].map(|tokens| HumanCount(tokens as u64));
+            format!("reading prompts: {read} of {prompts} tokens")
+        }));
+        parts.extend(now.left.map(|left| format!("{} left", HumanDuration(left))));
         if judged > 0 {
-            let left = Duration::try_from_secs_f64(left as f64 / rate).unwrap_or(Duration::MAX);
-            parts.push(format!("{} left", HumanDuration(left)));
+            parts.push(format!("{rate:.1} verdicts/s"));
         }
-        parts.push(format!("{rate:.1} verdicts/s"));
         if engine.prompt_tokens > 0 {
             let tokens = HumanCount((engine.computed_tokens as f64 / seconds) as u64);
             parts.push(format!("{tokens} tokens/s"));
@@ -111,9 +126,10 @@ impl Progress {
         let all_parts = parts.join(" · ");
         self.lines
             .say(&format!("{done} of {all} verdicts · {all_parts}"));
+        self.bar.set_prefix(format!("{done}/{all}"));
         let columns = usize::from(Term::stderr().size().1);
         let taken = format!("{done}/{all}  ").len() + BAR;
-        self.bar.set_position(done);
+        self.bar.set_position((now.share * STEPS) as u64);
         self.bar
             .set_message(fitting(&parts, columns.saturating_sub(taken)));
     }
@@ -152,10 +168,9 @@ impl RunProgress {
     /// Shows that `done` tokens are generated.
     pub(super) fn update(&mut self, done: u64) {
         self.bar.set_position(done);
-        let all = self.bar.length().unwrap_or(0);
-        let name = &self.name;
-        self.lines
-            .say(&format!("{name}: {done} of {all} tokens generated"));
+        let (name, all) = (&self.name, self.bar.length().unwrap_or(0));
+        let line = format!("{name}: {done} of {all} tokens generated");
+        self.lines.say(&line);
     }
 
     /// Removes the bar.
@@ -187,26 +202,31 @@ pub(super) fn percent(part: usize, whole: usize) -> String {
     }
 }
 
+/// How many verdicts there are of each status.
+pub(super) fn counts(summary: &Summary) -> String {
+    let ok = summary.count(Status::Ok);
+    let mut verdicts = format!("{} ({ok} ok", HumanCount(summary.verdicts() as u64));
+    for status in Status::ALL
+        .into_iter()
+        .filter(|status| *status != Status::Ok)
+    {
+        let count = summary.count(status);
+        if count > 0 {
+            let _ = write!(verdicts, ", {count} {}", status.words());
+            if status == Status::OutOfDomain && summary.not_sure > 0 {
+                let _ = write!(verdicts, " ({} of them not sure)", summary.not_sure);
+            }
+        }
+    }
+    verdicts.push(')');
+    verdicts
+}
+
 /// The run in a table.
 pub(super) fn print_summary(summary: &Summary) {
     let mut rows: Vec<(&str, String)> = Vec::new();
     let mut add = |name, text| rows.push((name, text));
-    let ok = summary.count(Status::Ok);
-    let mut verdicts = format!("{} ({ok} ok", HumanCount(summary.verdicts() as u64));
-    for (status, name) in [
-        (Status::Unparsed, "unparsed"),
-        (Status::TooLong, "too long"),
-        (Status::OutOfDomain, "out of domain"),
-        (Status::Unsure, "unsure"),
-        (Status::Failed, "failed"),
-    ] {
-        let count = summary.count(status);
-        if count > 0 {
-            let _ = write!(verdicts, ", {count} {name}");
-        }
-    }
-    verdicts.push(')');
-    add("verdicts", verdicts);
+    add("verdicts", counts(summary));
     let judged = summary.process.known > 0;
     for (name, Share { count, known }) in [
         ("process", summary.process),
@@ -241,9 +261,11 @@ pub(super) fn print_summary(summary: &Summary) {
     let (rewarded, sum) = summary.rewards;
     add(
         "mean reward",
-        if rewarded == 0 && ok == 0 {
+        if rewarded == 0 && summary.count(Status::Ok) == 0 {
             "–".into()
-        } else if rewarded == 0 || (!judged && summary.scored == 0 && rewarded < ok) {
+        } else if rewarded == 0
+            || (!judged && summary.scored == 0 && rewarded < summary.count(Status::Ok))
+        {
             "– (the process is not known)".into()
         } else {
             format!("{:.3} over {rewarded}", sum / rewarded as f64)
@@ -277,10 +299,7 @@ pub(super) fn print_summary(summary: &Summary) {
             "groups",
             format!(
                 "{} with several rewards: {} all 0, {} all 1",
-                match groups.groups {
-                    1 => "1 question".to_owned(),
-                    many => format!("{many} questions"),
-                },
+                counted(groups.groups, "question"),
                 groups.all_0,
                 groups.all_1
             ),
@@ -288,12 +307,10 @@ pub(super) fn print_summary(summary: &Summary) {
     }
     let Share { count, known } = summary.agreement;
     if known > 0 {
+        let agree = percent(count, known);
         add(
             "rules agree",
-            format!(
-                "{} on the outcome ({count} of {known})",
-                percent(count, known)
-            ),
+            format!("{agree} on the outcome ({count} of {known})"),
         );
     }
     if let Some(consensus) = &summary.consensus {
@@ -323,10 +340,10 @@ pub(super) fn print_summary(summary: &Summary) {
     if summary.outcomes_by_rules > 0 {
         add(
             "from rules",
-            match summary.outcomes_by_rules {
-                1 => "1 outcome, where the judge gave none".to_owned(),
-                many => format!("{many} outcomes, where the judge gave none"),
-            },
+            format!(
+                "{}, where the judge gave none",
+                counted(summary.outcomes_by_rules, "outcome")
+            ),
         );
     }
     if summary.skipped > 0 {
@@ -353,13 +370,8 @@ pub(super) fn print_summary(summary: &Summary) {
         );
     }
     if summary.inconsistent > 0 {
-        add(
-            "inconsistent",
-            format!(
-                "{} called perfect, but not right in both process and outcome",
-                summary.inconsistent
-            ),
-        );
+        let what = "called perfect, but not right in both process and outcome";
+        add("inconsistent", format!("{} {what}", summary.inconsistent));
     }
     if summary.without_form > 0 {
         add(
@@ -410,8 +422,9 @@ pub(super) fn print_summary(summary: &Summary) {
         add(
             "memory",
             format!(
-                "ran out {} times; the engine shrank to {} KV blocks and went on",
-                summary.engine.out_of_memory, summary.engine.blocks
+                "ran out {}; the engine shrank to {} KV blocks and went on",
+                counted(summary.engine.out_of_memory as usize, "time"),
+                summary.engine.blocks
             ),
         );
     }
@@ -419,15 +432,13 @@ pub(super) fn print_summary(summary: &Summary) {
         let devices: Vec<String> = summary
             .devices
             .iter()
-            .map(|device| {
-                let verdicts = HumanCount(device.verdicts as u64);
-                format!("{} {verdicts} verdicts", device.device)
-            })
+            .map(|device| format!("{} {}", device.device, counted(device.verdicts, "verdict")))
             .collect();
         add("devices", devices.join(", "));
     }
     if summary.resumed > 0 {
-        add("resumed", format!("{} were done before", summary.resumed));
+        let were = if summary.resumed == 1 { "was" } else { "were" };
+        add("resumed", format!("{} {were} done before", summary.resumed));
     }
     if let Some(rate) = summary.verdicts_per_second() {
         let seconds = summary.elapsed.as_secs_f64();

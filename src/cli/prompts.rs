@@ -29,7 +29,7 @@ pub(super) enum PromptsAction {
         #[arg(default_value = "prime")]
         name: String,
         /// The model whose tokenizer counts
-        #[arg(short, long, default_value = "tiny")]
+        #[arg(short, long, default_value = "tiny", value_parser = crate::cli::model_name::parse)]
         model: String,
         /// Your own prompt text in place of the protocol's
         #[arg(long, value_name = "FILE")]

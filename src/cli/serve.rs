@@ -1,7 +1,7 @@
 //! `juror serve`
 
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::endpoint::EndpointArguments;
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
@@ -17,9 +17,9 @@ use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse
 use super::rows::finite;
 use super::sampling::SamplingArguments;
 use super::several::{self, CascadeChoice, PanelFile, SeveralArguments};
-use super::{Command, DONE, Failure, OrFail, catch_interrupts, say};
+use super::{Command, DONE, Failure, OrFail, catch_interrupts, say, write_line};
 use crate::cli::columns::ColumnArguments;
-use juror_data::{ColumnMap, read_text};
+use juror_data::{ColumnMap, Needs, RubricNeed, read_text};
 use juror_hub::Want;
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
@@ -96,6 +96,9 @@ struct ServerArguments {
     /// End when standard input is closed: for a program that starts the server and may be killed
     #[arg(long, help_heading = SERVER)]
     exit_with_stdin: bool,
+    /// Print a line for each request: who asks for what, the status, how long it took; nothing of what is judged
+    #[arg(long, conflicts_with = "quiet", help_heading = SERVER)]
+    log_requests: bool,
     /// Print warnings and errors only
     #[arg(short, long, help_heading = SERVER)]
     quiet: bool,
@@ -118,7 +121,7 @@ Routes:
 With --rules only there is no model: /v1/judge, /get_reward and /reward give the rules' outcome as the reward. With --cascade \
 or --panel they give the verdicts of several judges together, which are all loaded at once; none of them answers OpenAI's API.
 
-Once it listens, a line {\"url\", \"model\"} goes to standard output. It refuses nothing because it is busy: requests wait. \
+Once it listens, a line {\"url\", \"model\"} goes to standard output, and a `curl` line to try to standard error. It refuses nothing because it is busy: requests wait. \
 What is asked twice is judged once, also where a client gave up and asks again. `X-Client-Id: NAME` tells clients apart that \
 take turns; without it each connection is one. SIGTERM or Ctrl-C ends it once the engines have answered what they have.";
 
@@ -130,8 +133,10 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let quiet = arguments.server.quiet;
     let (host, port) = (arguments.server.host.clone(), arguments.server.port);
     let exit_with_stdin = arguments.server.exit_with_stdin;
+    let key = key_in_shell(&arguments.server);
     let setup = resolve(arguments)?;
     let model = setup.identity.model.clone();
+    let example = example(setup.columns.needs());
     let interrupted = catch_interrupts().or_fail()?;
     if exit_with_stdin {
         end_with_stdin(&interrupted).or_fail()?;
@@ -142,7 +147,13 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
             let mut out = std::io::stdout();
             // Whoever started the server may not read this.
             let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+            if !quiet {
+                let curl = curl(address, key.as_deref(), &example);
+                say(&format!("listening at http://{address}; to try it:"));
+                write_line(&format!("  {curl}"));
+            }
         }
+        Event::Told(line) if !quiet => say(&line),
         Event::Phase(Phase::Asleep(Some(why))) => say(&format!(
             "could not load the model again, and sleeps on: {why}; free the device and ask for /wake_up"
         )),
@@ -152,7 +163,7 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
             Phase::Loading => say("loading the model"),
             Phase::Draining | Phase::Stopped | Phase::Failed(_) => {}
         },
-        Event::Phase(_) => {}
+        Event::Told(_) | Event::Phase(_) => {}
     };
     serve(&host, port, setup, &interrupted, &mut tell).or_fail()?;
     if !quiet {
@@ -189,7 +200,44 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             samples: arguments.server.max_samples,
             text: arguments.server.max_text as usize,
         },
+        log_requests: arguments.server.log_requests,
     })
+}
+
+/// A sample that the judge can be asked about: a lucky guess, with what else the protocol reads of a row.
+fn example(needs: &Needs) -> Value {
+    let mut sample = json!({
+        "question": "Tom has 38 stamps. He buys 25 more and gives 14 to Ana. How many stamps does Tom have now?",
+        "reference": "49",
+        "response": "38 + 25 = 53, 53 - 14 = 49. The answer is 49.",
+    });
+    if needs.rubric == RubricNeed::OfRow {
+        sample["rubric"] = json!(["Every step is right", "The answer is 49"]);
+    }
+    json!({"samples": [sample]})
+}
+
+/// The header with the key that a client sends, for a shell; the key itself is not shown.
+fn key_in_shell(server: &ServerArguments) -> Option<String> {
+    let key = match &server.api_key_file {
+        Some(file) => format!("$(cat '{}')", file.display()),
+        None if std::env::var_os("JUROR_API_KEY").is_some() => "$JUROR_API_KEY".to_owned(),
+        None => server.api_key.as_ref().map(|_| "KEY".to_owned())?,
+    };
+    Some(format!("-H \"Authorization: Bearer {key}\" "))
+}
+
+/// A command line that asks the server about a sample.
+fn curl(address: SocketAddr, key: Option<&str>, example: &Value) -> String {
+    let mut address = address;
+    // An address that stands for all is no address to ask.
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    let key = key.unwrap_or_default();
+    format!("curl -g {key}'http://{address}/v1/judge' -d '{example}'")
 }
 
 /// What a server says of its judge, and how it reads rows for it.
@@ -499,3 +547,6 @@ fn end_with_stdin(interrupted: &Arc<AtomicBool>) -> anyhow::Result<()> {
         .context("could not watch standard input")?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ pub(super) struct SeveralArguments {
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["model", "adapter", "cascade"], help_heading = JUDGE)]
     pub(super) panel: Option<PathBuf>,
     /// Two judges: the second is asked where the first is unsure
-    #[arg(long, value_name = "SMALL,LARGE", value_delimiter = ',', num_args = 1, conflicts_with_all = ["model", "adapter"], help_heading = JUDGE)]
+    #[arg(long, value_name = "SMALL,LARGE", value_delimiter = ',', num_args = 1, value_parser = crate::cli::model_name::parse, conflicts_with_all = ["model", "adapter"], help_heading = JUDGE)]
     cascade: Vec<String>,
     /// With --cascade: the probabilities of True at which the first judge is unsure, as `0.1..0.9`
     #[arg(long, value_name = "LOW..HIGH", value_parser = parse_range, requires = "cascade", help_heading = JUDGE)]

@@ -1,8 +1,9 @@
 //! Help that fits a screen: commands in groups, and of the many options of `juror judge` those that most runs need.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 
 use super::table::{columns, wrapped};
 use super::{Arguments, EXIT_CODES, STYLES};
@@ -38,6 +39,30 @@ Examples:
   juror judge labelled.jsonl --model Qwen/Qwen3-8B -o verdicts.jsonl --eval
 
 All options (prompts, sampling, devices, caches, panels, shards, …): `juror judge --help`.";
+
+/// Finds a long option that is written with one dash: `-out x` would be `-o ut` and an input `x`.
+pub(super) fn one_dash(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let whole = Arguments::command();
+    let mut command = &whole;
+    for argument in arguments {
+        let text = argument.to_string_lossy();
+        if text == "--" {
+            break;
+        }
+        if let Some(found) = command.find_subcommand(&*text) {
+            command = found;
+            continue;
+        }
+        let rest = text.strip_prefix('-').unwrap_or_default();
+        let name = rest.split('=').next().unwrap_or_default();
+        let mut longs = command.get_arguments().filter_map(Arg::get_long);
+        if let Some(long) = longs.find(|long| name.len() > 2 && long.starts_with(name)) {
+            let what = "has one dash and is read letter by letter";
+            return Some(format!("`-{name}` {what}: write `--{long}`"));
+        }
+    }
+    None
+}
 
 /// The command line, with help that fits a screen.
 pub(super) fn command() -> Command {

@@ -9,7 +9,7 @@ use super::{Failure, OrFail};
 use juror_base::terminal::escaped;
 
 /// The width of a text that goes to a file or a program.
-const WITHOUT_TERMINAL: usize = 120;
+const WITHOUT_TERMINAL: usize = 80;
 
 /// The width of the terminal; `None` if standard output is no terminal.
 pub(super) fn columns() -> Option<usize> {

@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 use super::columns::ColumnArguments;
 use super::inputs::{Inputs, has_stdin};
-use super::output::{self, ForceArgument, TableArguments};
+use super::output::{self, EndArguments, ForceArgument, TableArguments};
 use super::progress::{self, Lines};
 use super::rows::one_of;
-use super::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, say};
+use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, counted, counted_are, say};
 use crate::verify::{Counts, Explain, VerifyError, VerifySettings};
 use juror_base::terminal::escaped;
 use juror_data::output::{CellKind, Column, Mark, OutputFile, OutputFormat, has_place_beside};
@@ -82,9 +82,8 @@ pub(super) struct VerifyArguments {
     /// Tell a person what was found in each text, how it was read, what decided, and what was left over where nothing did
     #[arg(long)]
     explain: bool,
-    /// Print errors only
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    end: EndArguments,
 }
 
 const AFTER_HELP: &str = "\
@@ -181,8 +180,8 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let inputs = sources(&inputs.paths, out.as_deref())?;
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();
-    let bar = progress::bar(None, arguments.quiet, "{spinner} {wide_msg}");
-    let mut lines = Lines::new(arguments.quiet);
+    let bar = progress::bar(None, arguments.end.quiet, "{spinner} {wide_msg}");
+    let mut lines = Lines::new(arguments.end.quiet);
     let mut progress = |counts: &Counts| {
         let rate = counts.rows as f64 / started.elapsed().as_secs_f64().max(1e-9);
         let text = format!(
@@ -211,23 +210,20 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     bar.finish_and_clear();
     match result {
         Ok(counts) => {
-            if !arguments.quiet {
+            if !arguments.end.quiet {
                 summarise(&counts, started.elapsed());
                 if let Some(out) = &out {
                     say(&format!("verdicts in {}", out.display()));
                 }
             }
-            Ok(if counts.bad == 0 { DONE } else { INCOMPLETE })
+            let what = || format!("{} of {} lines are no pairs", counts.bad, counts.rows);
+            Ok(arguments.end.code(counts.bad > 0, what))
         }
         Err(VerifyError::Interrupted) => {
-            if !arguments.quiet {
-                say(match &out {
-                    Some(out) if has_place_beside(out) => {
-                        "interrupted: the output is left as it was"
-                    }
-                    _ => "interrupted",
-                });
-            }
+            say(match &out {
+                Some(out) if has_place_beside(out) => "interrupted: the output is left as it was",
+                _ => "interrupted",
+            });
             Ok(INTERRUPTED)
         }
         Err(VerifyError::Input(error)) => Err(error.into()),
@@ -389,8 +385,8 @@ fn shown(text: &str) -> String {
 fn summarise(counts: &Counts, elapsed: Duration) {
     let rate = counts.rows as f64 / elapsed.as_secs_f64().max(1e-9);
     say(&format!(
-        "{} pairs: {} equal, {} different, {} open ({} a second)",
-        HumanCount(counts.rows as u64),
+        "{}: {} equal, {} different, {} open ({} a second)",
+        counted(counts.rows, "pair"),
         HumanCount(counts.equal as u64),
         HumanCount(counts.different as u64),
         HumanCount((counts.rows - counts.equal - counts.different - counts.bad) as u64),
@@ -421,16 +417,15 @@ fn summarise(counts: &Counts, elapsed: Duration) {
                     .to_owned()
             }
             rows => format!(
-                "  decimal commas: decided by {} {}, which show {gold} in gold answers and {pred} in predictions",
-                HumanCount(rows as u64),
-                if rows == 1 { "row" } else { "rows" }
+                "  decimal commas: decided by {}, which show {gold} in gold answers and {pred} in predictions",
+                counted(rows, "row")
             ),
         });
     }
     if counts.bad > 0 {
         say(&format!(
-            "  {} rows are no pair; their lines have an `error`, the first: {} (`--columns gold=KEY,pred=KEY` names other keys)",
-            HumanCount(counts.bad as u64),
+            "  {} no pair, with an `error` in the output; the first: {} (`--columns gold=KEY,pred=KEY` names other keys)",
+            counted_are(counts.bad, "row"),
             counts.first_bad
         ));
     }

@@ -251,7 +251,7 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         !given.has("solve"),
         &[JUDGE, CHAT, ENGINE, SAMPLING],
-        &["config", "exemplars", "limit", "stop", "restart", "quiet"],
+        &["config", "exemplars", "limit", "stop", "restart", "quiet", "allow_open"],
         "without --solve: no model is asked; leave it out, or have the questions of --data answered with --solve",
     )?;
     if !given.has("data") && !given.has("platinum") && given.has("data_columns") {
@@ -261,7 +261,7 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
 }
 
 fn verify(given: &Given) -> anyhow::Result<()> {
-    let of_files = ["max_line_bytes", "quiet"];
+    let of_files = ["max_line_bytes", "quiet", "allow_open"];
     let beside = "beside --gold and --pred: leave it out";
     given.refuse(given.has("gold"), &[], &of_files, beside)?;
     let compat = given

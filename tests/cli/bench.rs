@@ -166,7 +166,7 @@ fn short_runs_name_no_best_setting_and_say_so() {
     let ran = folder.run(&arguments);
     ran.expect(
         0,
-        &["estimate: about ", " in 1 runs", "GB (weights 0.00 GB"],
+        &["estimate: about ", " in 1 run,", "GB (weights 0.00 GB"],
     );
     let limit = "limited by             too few samples to tell: 2 generations";
     assert!(ran.stdout.contains(limit), "{}", ran.stdout);

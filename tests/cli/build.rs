@@ -586,14 +586,14 @@ fn what_cannot_be_built_is_refused() {
     assert_eq!(folder.read("there.jsonl"), "something\n");
     folder
         .run_words(&build("sft", "ok.jsonl -o there.jsonl --force --keep all"))
-        .expect(0, &["1 samples have no verdict", "1 rows"]);
+        .expect(0, &["left out: samples without a verdict: 1", "1 row"]);
     folder
         .run_words(&build("hard", "ok.jsonl -o x.jsonl"))
         .expect(0, &["--trials 8"]);
     // By the reward alone.
     folder
         .run_words(&build("sft", "scores.jsonl -o y.jsonl --min-reward 0.5"))
-        .expect(0, &["1 rows"]);
+        .expect(0, &["1 row"]);
 }
 
 /// Writes verdicts: id, is it right, reward.

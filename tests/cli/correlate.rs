@@ -24,7 +24,7 @@ fn lines_are_fitted_to_each_column_of_scores() {
         "--svg",
         "fit.svg",
     ]);
-    ran.expect(0, &["aime25: 1 rows have no number"]);
+    ran.expect(0, &["aime25: 1 row is left out, without a number"]);
     let report: Value = serde_json::from_str(&folder.read("fit.json")).unwrap();
     let fits = &report["fits"];
     // By hand (and scipy.stats.linregress).

@@ -292,7 +292,7 @@ fn what_does_not_meet_is_counted_and_left_out() {
     ran.expect(
         0,
         &[
-            "1 responses are to questions that --data does not have",
+            "1 response is to questions that --data does not have",
             "2 questions of test.jsonl (original) have no response",
             "questions have from 1 to 2 responses: pass@k and maj@k are told up to k = 1",
         ],
@@ -605,7 +605,7 @@ fn every_configuration_runs_through() {
         ("chat", "the model's chat template"),
     ] {
         let ran = solve(&folder, &format!("--config {config} --limit 1 --restart"));
-        ran.expect(0, &["1 questions answered"]);
+        ran.expect(0, &["1 question answered"]);
         ran.prints(&[format, "greedy (temperature 0)"]);
     }
     let ran = solve(

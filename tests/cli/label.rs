@@ -623,7 +623,7 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
     };
     let both = "--join requests.jsonl references.jsonl --on custom_id";
     let ran = label(both, "t\nf\n");
-    ran.expect(0, &["1 rows have an error"]);
+    ran.expect(0, &["1 row is left out, with an error"]);
     for text in [
         "QUESTION c",
         "RESPONSE c",

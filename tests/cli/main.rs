@@ -21,6 +21,7 @@ mod documentation;
 mod endpoint;
 mod eval;
 mod exit_codes;
+mod first_hour;
 #[cfg(target_os = "linux")]
 mod gpu_script;
 mod groups;

@@ -96,7 +96,7 @@ fn pairs_are_scored_by_the_higher_reward() {
     folder.write("verdicts.jsonl", verdicts);
     let (text, value) = eval(&folder, "verdicts.jsonl", "pairs.jsonl");
     assert_eq!(value["judges"][0]["preferences"]["left_out"], 1);
-    assert!(text.contains("1 questions are left out"), "{text}");
+    assert!(text.contains("1 question is left out"), "{text}");
     let all = &value["judges"][0]["preferences"]["all"];
     assert_eq!(
         (

@@ -226,7 +226,8 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
         let dry = folder.run(&["judge", "in.jsonl", "--dry-run", "--max-new-tokens", "4"]);
         dry.expect(0, &[]);
         assert!(
-            dry.stdout.contains("too long: 1 samples do not fit"),
+            dry.stdout
+                .contains("too long: 1 sample is outside the context"),
             "{}",
             &dry.stdout[..500]
         );

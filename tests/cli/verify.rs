@@ -219,7 +219,7 @@ fn rollouts_are_pairs_too() {
     // The keys of pairs are names of the fields too.
     folder.write("pairs.csv", "uid,Gold,Pred\n9,1/2,0.5\n");
     let ran = folder.run_words("verify pairs.csv --columns id=uid");
-    ran.expect(0, &["1 pairs: 1 equal"]);
+    ran.expect(0, &["1 pair: 1 equal"]);
     assert_eq!(json_lines(&ran.stdout)[0]["id"], "9");
     // So are they for columns of any name, in several inputs; an error says where its row stands.
     folder.write("table.csv", "uid,key,said\n9,1/2,0.5\n8,1/2,0.6\n");
@@ -304,7 +304,7 @@ fn half_a_surrogate_pair_is_its_rows_error() {
         folder.write("rows.jsonl", format!("{good}\n{bad}\n{good}\n"));
         let ran = folder.run_words("verify rows.jsonl");
         let lines = ran
-            .expect(3, &["3 pairs: 2 equal", "1 rows are no pair"])
+            .expect(3, &["3 pairs: 2 equal", "1 row is no pair"])
             .lines();
         let error = lines[1]["error"].as_str().unwrap();
         assert!(error.contains("half a pair of surrogates"), "{error}");
@@ -345,7 +345,7 @@ fn a_row_that_is_no_pair_has_its_line_too() {
         3,
         &[
             "7 pairs: 1 equal, 1 different",
-            "5 rows are no pair; their lines have an `error`, the first: ",
+            "5 rows are no pair, with an `error` in the output; the first: ",
             "--columns gold=KEY,pred=KEY",
         ],
     );

@@ -174,7 +174,7 @@ impl ColumnMap {
     }
 
     /// What rows are read for.
-    pub(super) fn needs(&self) -> &Needs {
+    pub fn needs(&self) -> &Needs {
         &self.needs
     }
 
@@ -429,7 +429,10 @@ impl fmt::Display for ColumnsUsed {
                 [(key, _)] => vec![(*key).to_owned()],
                 _ => keys
                     .iter()
-                    .map(|(key, rows)| format!("{key} ({rows} rows)"))
+                    .map(|(key, rows)| {
+                        let many = if *rows == 1 { "" } else { "s" };
+                        format!("{key} ({rows} row{many})")
+                    })
                     .collect(),
             };
             let gap = if at == 0 { "" } else { " · " };

@@ -156,7 +156,14 @@ impl BadLines {
                 .iter()
                 .map(|(file, line, _)| format!("{file}:{line}"));
             let told: Vec<String> = told.collect();
-            if *count <= PLACES {
+            let same = places.iter().all(|place| place.2 == places[0].2);
+            if *count <= PLACES && same && *count > 1 {
+                listed.push(format!(
+                    "{count} lines ({}): {}",
+                    told.join(", "),
+                    places[0].2
+                ));
+            } else if *count <= PLACES {
                 let reasons = told.iter().zip(places);
                 listed.extend(reasons.map(|(place, (.., reason))| format!("{place}: {reason}")));
             } else {

@@ -65,19 +65,33 @@ pub enum ParseRule {
     Named(String),
 }
 
-/// Probability of `True` against `False` at the token where the judge chose, per field; `None` if it was not recorded.
+/// Probability of `True` against `False` at the token where the judge chose, per field; `None` if it was not recorded. Read back from a
+/// file it is an `f64`: the nearest to the digits that are there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Confidence {
+pub struct Confidence<P = f32> {
     /// p(True) / (p(True) + p(False)) of the process field.
-    pub process: Option<f32>,
+    pub process: Option<P>,
     /// The same of the outcome field.
-    pub outcome: Option<f32>,
+    pub outcome: Option<P>,
     /// The same of the perfect field.
-    pub perfect: Option<f32>,
+    pub perfect: Option<P>,
     /// The mean score under the probabilities of all grades or labels, if the protocol gives a score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<f32>,
+    pub score: Option<P>,
+}
+
+impl Confidence {
+    /// The numbers that the digits of a verdict's line are, which are the fewest that give the `f32` back.
+    pub fn as_written(self) -> Confidence<f64> {
+        let written = |p: Option<f32>| p.and_then(|p| p.to_string().parse().ok());
+        Confidence {
+            process: written(self.process),
+            outcome: written(self.outcome),
+            perfect: written(self.perfect),
+            score: written(self.score),
+        }
+    }
 }
 
 /// The vote of one judge of a panel, in the panel's verdict.

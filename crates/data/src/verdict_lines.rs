@@ -43,10 +43,10 @@ pub struct VerdictLine<'l> {
     #[serde(default)]
     pub open: bool,
     #[serde(default)]
-    confidence: Confidence,
-    confidence_process: Option<f32>,
-    confidence_outcome: Option<f32>,
-    confidence_score: Option<f32>,
+    confidence: Confidence<f64>,
+    confidence_process: Option<f64>,
+    confidence_outcome: Option<f64>,
+    confidence_score: Option<f64>,
     #[serde(default)]
     usage: Usage,
     usage_completion_tokens: Option<u32>,
@@ -62,7 +62,10 @@ impl<'l> VerdictLine<'l> {
     /// # Errors
     /// What is wrong with it, for the user.
     pub fn parse(row: &'l [u8]) -> Result<Self, String> {
-        serde_json::from_slice(row).map_err(|error| format!("no verdict of `juror judge`: {error}"))
+        serde_json::from_slice(row).map_err(|error| {
+            let why = of_another_kind(row).unwrap_or_else(|| error.to_string());
+            format!("no verdict of `juror judge`: {why}")
+        })
     }
 
     /// Whether the outcome is the rules', because the judge gave none or was not asked.
@@ -92,7 +95,7 @@ impl<'l> VerdictLine<'l> {
     }
 
     /// The judge's probabilities.
-    pub fn confidence(&self) -> Confidence {
+    pub fn confidence(&self) -> Confidence<f64> {
         Confidence {
             process: self.confidence.process.or(self.confidence_process),
             outcome: self.confidence.outcome.or(self.confidence_outcome),
@@ -110,6 +113,31 @@ impl<'l> VerdictLine<'l> {
             .saturating_sub(known.unwrap_or(self.usage.known_tokens as u32))
     }
 }
+
+/// What a line is that has no status, if it says: a row to be judged, or what another command wrote.
+fn of_another_kind(row: &[u8]) -> Option<String> {
+    let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
+    let has = |key: &str| row.contains_key(key);
+    if has("status") {
+        return None;
+    }
+    let keys: Vec<&str> = row.keys().take(SHOWN_KEYS).map(String::as_str).collect();
+    Some(if has("by_status") || has("judges") {
+        "a summary or a report of others; give the OUT of `juror judge -o OUT`".to_owned()
+    } else if has("gold") && has("equal") {
+        "what `juror verify` wrote; verdicts are made by `juror judge ROWS -o VERDICTS.jsonl`"
+            .to_owned()
+    } else {
+        format!(
+            "a row to be judged (keys: {}); verdicts are made by `juror judge ROWS -o VERDICTS.jsonl`, and rows are given beside them, with \
+             --labels or --rows",
+            keys.join(", ")
+        )
+    })
+}
+
+/// Keys of a row that a message shows.
+const SHOWN_KEYS: usize = 8;
 
 /// Keys of a verdict that hold numbers in a table; also those that begin with `confidence_` and `usage_`.
 const NUMBERS: [&str; 6] = [
@@ -286,9 +314,9 @@ impl TrialsSeen {
         }
     }
 
-    /// The number of samples without any of the first 64 trials.
-    pub fn without_any(&self) -> usize {
-        self.bits.iter().filter(|bits| **bits == 0).count()
+    /// Whether a sample has any of the first 64 trials.
+    pub fn has_any(&self, sample: usize) -> bool {
+        self.bits.get(sample).is_some_and(|bits| *bits != 0)
     }
 }
 

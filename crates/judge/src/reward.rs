@@ -232,11 +232,11 @@ pub fn reward(
     }
     let reward = match policy {
         RewardPolicy::Score => verdict.score,
-        RewardPolicy::Soft if yields.score => verdict.confidence.score.map(f64::from),
+        RewardPolicy::Soft if yields.score => verdict.confidence.as_written().score,
         RewardPolicy::Soft => {
             let confidence =
                 calibration.map_or(verdict.confidence, |own| own.apply(&verdict.confidence));
-            soft(yields, verdict, confidence)
+            soft(yields, verdict, confidence.as_written())
         }
         RewardPolicy::Parts if !verdict.parts.is_empty() => {
             let known: Option<Vec<bool>> = verdict.parts.iter().copied().collect();
@@ -256,17 +256,17 @@ pub fn reward(
     }
 }
 
-fn soft(yields: Yields, verdict: &Verdict, confidence: Confidence) -> Option<f64> {
+fn soft(yields: Yields, verdict: &Verdict, confidence: Confidence<f64>) -> Option<f64> {
     let by_rules = verdict.outcome_source == Some(OutcomeSource::Rules);
     let of_outcome = match (by_rules, verdict.outcome) {
         (true, outcome) => outcome.map(one),
-        (false, _) => confidence.outcome.map(f64::from),
+        (false, _) => confidence.outcome,
     };
     if of_outcome == Some(0.0) {
         return of_outcome;
     }
     let of_process = if yields.process {
-        f64::from(confidence.process?)
+        confidence.process?
     } else {
         1.0
     };

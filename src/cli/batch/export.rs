@@ -17,7 +17,7 @@ use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
-use crate::cli::{DONE, Failure, OrFail, say};
+use crate::cli::{DONE, Failure, OrFail, counted, counted_are, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
 use juror_judge::batch::export::Export;
@@ -168,12 +168,13 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
     if !arguments.quiet {
         let to = out.map_or_else(String::new, |out| format!(" in {}", out.display()));
         let asked = loaded.samples.count() - exported.skipped;
-        let mut text = format!("{} requests for {asked} samples{to}", exported.requests);
+        let requests = counted(exported.requests, "request");
+        let mut text = format!("{requests} for {}{to}", counted(asked, "sample"));
         if exported.skipped > 0 {
             let _ = write!(
                 text,
-                "; {} samples are decided by the rules",
-                exported.skipped
+                "; {} decided by the rules",
+                counted_are(exported.skipped, "sample")
             );
         }
         say(&text);

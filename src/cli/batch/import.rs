@@ -104,15 +104,15 @@ used are left out.
 }
 
 pub(in crate::cli) fn run(arguments: ImportBatchArguments) -> Result<u8, Failure> {
-    let quiet = arguments.output.quiet;
+    let end = arguments.output.end;
     let (session, left_out) = resolve(arguments)?;
-    describe(&session, quiet);
-    if !quiet {
+    describe(&session, end.quiet);
+    if !end.quiet {
         for line in left_out.listed() {
             say(&format!("left out: {line}"));
         }
     }
-    carry_out(&session, quiet)
+    carry_out(&session, end)
 }
 
 /// Raw arguments into a session whose verdicts are read from the answers; also gives where its summary goes, and the lines of answers

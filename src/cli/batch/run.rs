@@ -8,10 +8,10 @@ use clap::Args;
 
 use crate::cli::chat::ThinkingArguments;
 use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
-use crate::cli::output::{self, ForceArgument};
+use crate::cli::output::{self, EndArguments, ForceArgument};
 use crate::cli::progress::Lines;
 use crate::cli::sampling::{SAMPLING, check_new_tokens};
-use crate::cli::{DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, download, say};
+use crate::cli::{Failure, INTERRUPTED, OrFail, catch_interrupts, counted, download, say};
 use juror_data::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use juror_data::output::{Mark, OutputFile, Outputs, has_place_beside};
 use juror_data::{LineLimit, sources};
@@ -34,7 +34,7 @@ pub(in crate::cli) struct RunBatchArguments {
     output: PathBuf,
 
     /// The model, as for `juror judge`; the requests' own `model` is written back and chooses nothing
-    #[arg(short, long, value_name = "MODEL", help_heading = JUDGE)]
+    #[arg(short, long, value_name = "MODEL", value_parser = crate::cli::model_name::parse, help_heading = JUDGE)]
     model: String,
     #[command(flatten)]
     adapter: AdapterArgument,
@@ -68,9 +68,8 @@ pub(in crate::cli) struct RunBatchArguments {
     restart: bool,
     #[command(flatten)]
     force: ForceArgument,
-    /// Print warnings and errors only
-    #[arg(short, long, help_heading = "Run")]
-    quiet: bool,
+    #[command(flatten)]
+    end: EndArguments,
 
     #[command(flatten)]
     engine: EngineArguments,
@@ -115,15 +114,16 @@ pub(in crate::cli) fn run(arguments: RunBatchArguments) -> Result<u8, Failure> {
     let input = std::slice::from_ref(&arguments.input);
     sources(input, Some(settings.out.path())).or_usage()?;
     let run = settings.resolve(Requests::File(arguments.input))?;
-    execute(&run, "lines", arguments.quiet)
+    execute(&run, "lines", arguments.end)
 }
 
 /// Answers a batch, and says how far it is; `what` its lines are called.
 pub(in crate::cli) fn execute(
     run: &BatchRun,
     what: &'static str,
-    quiet: bool,
+    end: EndArguments,
 ) -> Result<u8, Failure> {
+    let quiet = end.quiet;
     for note in &run.model.notes {
         say(&format!("note: {note}"));
     }
@@ -131,7 +131,7 @@ pub(in crate::cli) fn execute(
     let mut shown = Shown::new(what, quiet);
     let result = run.execute(&interrupted, &mut |progress| shown.update(progress));
     shown.bar.finish_and_clear();
-    let (end, progress) = result?;
+    let (ended, progress) = result?;
     let BatchProgress {
         lines,
         done,
@@ -139,16 +139,16 @@ pub(in crate::cli) fn execute(
         resumed,
         ..
     } = progress;
-    if end == RunEnd::Interrupted {
-        if !quiet {
-            say(&format!(
-                "interrupted: {done} of {lines} {what} are answered and kept; run the same command again to go on"
-            ));
-        }
+    if ended == RunEnd::Interrupted {
+        say(&format!(
+            "interrupted: {done} of {lines} {what} are answered and kept; run the same command again to go on"
+        ));
         return Ok(INTERRUPTED);
     }
     if !quiet {
-        let mut parts = vec![format!("{lines} {what} answered")];
+        // Its lines are called by a plural.
+        let one = what.trim_end_matches('s');
+        let mut parts = vec![format!("{} answered", counted(lines, one))];
         if resumed > 0 {
             parts.push(format!("{resumed} of them by an earlier run"));
         }
@@ -158,7 +158,9 @@ pub(in crate::cli) fn execute(
         say(&parts.join(", "));
         say(&format!("answers in {}", run.out.path().display()));
     }
-    Ok(if errors == 0 { DONE } else { INCOMPLETE })
+    Ok(end.code(errors > 0, || {
+        format!("{errors} of {lines} {what} have an error")
+    }))
 }
 
 /// What a batch is answered with, and where its answers go.

@@ -1,6 +1,5 @@
 //! `juror eval`
 
-mod bars;
 mod html;
 mod json;
 mod tables;
@@ -13,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::columns::{ColumnArguments, parse_label_columns};
 use super::inputs::Inputs;
 use super::output::{self, ForceArgument};
-use super::{DONE, Failure, OrFail, say};
+use super::{DONE, Failure, OrFail, counted_are, say};
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions};
 use juror_eval::eval::{
@@ -316,8 +315,8 @@ fn notes(judged: &[ScoredJudge], samples: &Samples) {
         }
         if evaluation.all.samples < FEW && !one.verdicts.scored.is_empty() {
             say(&format!(
-                "note: {} samples are few: look at the intervals",
-                evaluation.all.samples
+                "note: {} few: look at the intervals",
+                counted_are(evaluation.all.samples, "sample")
             ));
         }
     }

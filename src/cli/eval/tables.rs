@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
-use super::super::{Failure, OrFail, table};
-use super::{ScoredJudge, bars};
+use super::super::{Failure, OrFail, counted, counted_are, table};
+use super::ScoredJudge;
 use juror_data::verdict::Status;
 use juror_eval::eval::{
     Choices, CostUnit, Evaluation, Measures, Preference, PrimeRow, Samples, Scores, Task, Threshold,
 };
+use juror_eval::report::bars;
 use juror_eval::report::numbers::{
     DASH, area, estimate, no_better, or_dash, p_value, percent_or_dash, points, share, threshold,
 };
@@ -136,10 +137,10 @@ pub(super) fn print(
             continue;
         }
         let heading = format!(
-            "{}: {} verdicts on {} labelled samples",
+            "{}: {} on {}",
             one.path.display(),
-            all.verdicts,
-            all.samples
+            counted(all.verdicts, "verdict"),
+            counted(all.samples, "labelled sample")
         );
         table::write_heading(&mut out, &heading)?;
         let mut rows = Vec::new();
@@ -300,8 +301,8 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
     }
     if preferences.left_out > 0 {
         let text = format!(
-            "{} questions are left out, because a response of theirs has no verdict",
-            preferences.left_out
+            "{} left out, because a response has no verdict",
+            counted_are(preferences.left_out, "question")
         );
         table::write_text(out, &text)?;
     }
@@ -339,15 +340,16 @@ fn facts(measures: &Measures) -> String {
         let share = 100.0 * measures.share_of(*status);
         format!("{} {share:.2} % ({count})", status.words())
     });
-    let tokens = measures.tokens;
-    let tokens = format!(
-        "tokens generated for a verdict: mean {:.1}, median {}, one in 20 more than {}",
-        tokens.mean, tokens.median, tokens.p95
-    );
+    let tokens = measures.tokens.map(|tokens| {
+        format!(
+            "tokens generated for a verdict: mean {:.1}, median {}, one in 20 more than {}",
+            tokens.mean, tokens.median, tokens.p95
+        )
+    });
     lucky
         .into_iter()
         .chain(statuses)
-        .chain([tokens])
+        .chain(tokens)
         .collect::<Vec<String>>()
         .join("; ")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 
-use super::super::{Failure, OrFail, say, table};
+use super::super::{Failure, OrFail, counted, counted_are, say, table};
 use juror_base::terminal::escaped;
 use juror_eval::gsm8k::against::Against;
 use juror_eval::gsm8k::method::Method;
@@ -24,7 +24,8 @@ pub(super) fn notes(report: &Report) {
     if report.unknown_questions > 0 {
         let count = report.unknown_questions;
         notes.push(format!(
-            "{count} responses are to questions that --data does not have, and are left out"
+            "{} to questions that --data does not have, and left out",
+            counted_are(count, "response")
         ));
     }
     let sets = report.test_sets.values();
@@ -42,13 +43,14 @@ pub(super) fn notes(report: &Report) {
         if let (Some(identity), missing @ 1..) = (&set.identity, set.without_response) {
             let file = &identity.file;
             notes.push(format!(
-                "{missing} questions of {file} ({name}) have no response, and are left out"
+                "{} left out, without a response, of {file} ({name})",
+                counted_are(missing, "question")
             ));
         }
         if set.questions < FEW {
             notes.push(format!(
-                "{} questions ({name}) are few: look at the intervals",
-                set.questions
+                "{} ({name}) are few: look at the intervals",
+                counted(set.questions, "question")
             ));
         }
     }
@@ -128,8 +130,8 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
 fn test_set(set: &SetReport) -> String {
     let Some(identity) = &set.identity else {
         return format!(
-            "{} questions, labels from the responses' own rows",
-            set.questions
+            "{}, labels from the responses' own rows",
+            counted(set.questions, "question")
         );
     };
     let size = identity
@@ -138,10 +140,11 @@ fn test_set(set: &SetReport) -> String {
     let hash = identity.blake3.get(..SHOWN_HASH).unwrap_or_default();
     let mut parts = vec![
         format!(
-            "{}, {} rows{size}, BLAKE3 {hash}…",
-            identity.file, identity.rows
+            "{}, {}{size}, BLAKE3 {hash}…",
+            identity.file,
+            counted(identity.rows, "row")
         ),
-        format!("{} questions scored", set.questions),
+        format!("{} scored", counted(set.questions, "question")),
     ];
     parts.extend(set.audit.map(|audit| {
         let (removed, relabelled) = (audit.removed, audit.relabelled);

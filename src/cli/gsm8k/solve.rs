@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::super::batch::run as run_batch;
 use super::super::chat::ThinkingArguments;
 use super::super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use super::super::output::EndArguments;
 use super::super::rows::one_of;
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
@@ -37,7 +38,7 @@ pub(super) struct SolveArguments {
     #[arg(long, requires_all = ["model", "output", "data"], help_heading = SOLVER)]
     pub(super) solve: bool,
     /// The solver, as for `juror judge`
-    #[arg(short, long, value_name = "MODEL", requires = "solve", help_heading = JUDGE)]
+    #[arg(short, long, value_name = "MODEL", requires = "solve", value_parser = crate::cli::model_name::parse, help_heading = JUDGE)]
     model: Option<String>,
     #[command(flatten)]
     adapter: AdapterArgument,
@@ -60,9 +61,8 @@ pub(super) struct SolveArguments {
     /// Throw away what an earlier run with other settings left in the journal
     #[arg(long, help_heading = SOLVER)]
     restart: bool,
-    /// Do not say how far the solver is
-    #[arg(short, long, help_heading = SOLVER)]
-    quiet: bool,
+    #[command(flatten)]
+    end: EndArguments,
 
     #[command(flatten)]
     place: ModelArguments,
@@ -169,7 +169,7 @@ pub(super) fn run(
         let references: Vec<&str> = references.iter().map(String::as_str).collect();
         solver.row(id, question, &references, &made, &output)
     }));
-    let code = run_batch::execute(&run, "questions", arguments.quiet)?;
+    let code = run_batch::execute(&run, "questions", arguments.end)?;
     let ended = matches!(code, DONE | INCOMPLETE);
     Ok((code, ended.then(|| run.out.path().to_owned())))
 }

@@ -100,6 +100,8 @@ impl JudgeArguments {
         let mut one = self.clone();
         one.output.output = Some(out);
         one.output.summary_json = None;
+        // What is left open is told of all judges together.
+        one.output.end.allow_open = true;
         one
     }
 }
@@ -188,6 +190,7 @@ pub(in crate::cli) struct JudgeChoice {
         value_name = "MODEL",
         default_value = "tiny",
         default_value_if("endpoint", ArgPredicate::IsPresent, Some("")),
+        value_parser = crate::cli::model_name::parse,
         help_heading = JUDGE
     )]
     pub(in crate::cli) model: String,

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::bench::estimate::gigabytes;
 use crate::bench::{Ceiling, Estimate, Seconds, Tokens};
-use crate::cli::for_output;
+use crate::cli::{counted, counted_are, for_output};
 use juror_base::terminal::escaped;
 use juror_data::Samples;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
@@ -21,6 +21,9 @@ use juror_judge::judge::{JudgeText, Session};
 /// Samples that a dry run reads at a time.
 const DRY_RUN_AT_ONCE: usize = 256;
 
+/// Tokens that a judge who explains itself writes, as a rule.
+const TYPICAL: usize = 300;
+
 /// Counts, token statistics, an estimate, and the first prompt.
 pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
@@ -28,9 +31,10 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let trials = session.options.trials as usize;
     writeln!(
         out,
-        "{} samples × {trials} trials = {} verdicts",
-        samples.count(),
-        samples.count().saturating_mul(trials)
+        "{} × {} = {}",
+        counted(samples.count(), "sample"),
+        counted(trials, "trial"),
+        counted(samples.count().saturating_mul(trials), "verdict")
     )?;
     let Some(model) = session.model() else {
         writeln!(out, "rules alone: no model is asked")?;
@@ -43,7 +47,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let context = text.context;
     let most = session.options.max_new_tokens;
     let mut sorted: Vec<usize> = Vec::with_capacity(samples.count());
-    let (mut too_long, mut uncounted) = (0, 0);
+    let (mut too_long, mut uncounted, mut longest) = (0, 0, 0);
     let positions: Vec<usize> = (0..samples.count()).collect();
     for now in batches(&positions, |at| at, samples, DRY_RUN_AT_ONCE) {
         let prompts: Result<Vec<_>, _> = samples
@@ -51,13 +55,19 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
             .par_iter()
             .map(|sample| {
                 let prompt = text.prompt(sample, most);
-                prompt.map(|prompt| prompt.map(|tokens| tokens.len()))
+                let longest =
+                    |tokens: &[u32]| text.longest_completion(sample, tokens, &session.options);
+                prompt.map(|prompt| prompt.map(|tokens| (tokens.len(), longest(&tokens))))
             })
             .collect();
         for prompt in prompts? {
             too_long += usize::from(prompt.is_err());
             match prompt {
-                Ok(length) | Err(TokenCount::Exactly(length)) => sorted.push(length),
+                Ok((length, written)) => {
+                    sorted.push(length);
+                    longest = longest.max(written);
+                }
+                Err(TokenCount::Exactly(length)) => sorted.push(length),
                 Err(TokenCount::AtLeast(_)) => uncounted += 1,
             }
         }
@@ -76,7 +86,6 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let shared = text.prompts.shared_prefix().len();
     let own: usize = total - shared * sorted.len();
     let last = sorted.len() - 1;
-    let generated = most.saturating_mul(sorted.len()).saturating_mul(trials);
     let unit = if text.is_elsewhere() && text.config.is_none() {
         // The server's tokens are not known here.
         "bytes"
@@ -93,29 +102,31 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     if too_long > 0 {
         writeln!(
             out,
-            "too long: {too_long} samples do not fit the context of {context} with {most} new tokens"
+            "too long: {} outside the context of {context} with {most} new tokens",
+            counted_are(too_long, "sample")
         )?;
     }
     let Some((source, config)) = model.model.files().zip(text.config.as_ref()) else {
         return first_prompt(&mut out, session, text);
     };
+    let judged = (sorted.len() + uncounted).saturating_sub(too_long);
+    let generations = judged.saturating_mul(trials);
+    let generated = longest.saturating_mul(generations);
     writeln!(
         out,
-        "estimate: {} prompt tokens to compute (the shared ones once), up to {} to generate; at {:.1} M parameters up \
-         to {:.3} TFLOP beside attention",
+        "estimate: {} prompt tokens to compute (the shared ones once), up to {generated} to generate, {longest} a verdict; at {:.1} M \
+         parameters up to {:.3} TFLOP beside attention",
         shared + own,
-        generated,
         config.parameters() as f64 / 1e6,
         2.0 * config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,
     )?;
-    let judged = (sorted.len() + uncounted).saturating_sub(too_long);
-    let generations = judged.saturating_mul(trials);
-    let tokens = Tokens {
+    let tokens = |outputs: usize| Tokens {
         generations,
         prompts: shared + own,
         prompt_length: sorted[last / 2],
-        outputs: most.saturating_mul(generations),
+        outputs: outputs.saturating_mul(generations),
     };
+    let tokens = [TYPICAL.min(longest), longest].map(|each| (each, tokens(each)));
     for line in estimate(session, model, (source, config), tokens) {
         writeln!(out, "{}", escaped(&line))?;
     }
@@ -138,7 +149,7 @@ fn estimate(
     session: &Session,
     model: &ModelRun,
     (source, config): (&ModelSource, &ModelConfig),
-    tokens: Tokens,
+    [(typical, typically), (longest, tokens)]: [(usize, Tokens); 2],
 ) -> Vec<String> {
     let text = model.text.as_ref();
     let estimated = || -> anyhow::Result<Vec<String>> {
@@ -172,18 +183,28 @@ fn estimate(
         );
         let ceiling = Ceiling::measure(&device, precision)?;
         let footprint = MemoryFootprint::new(config, precision, &device);
-        let estimate = Estimate::new(
-            &tokens,
-            (config, parts),
-            precision,
-            packed,
-            &engine,
-            ceiling,
-            &footprint,
-        );
+        let estimate = |tokens: &Tokens| {
+            Estimate::new(
+                tokens,
+                (config, parts),
+                precision,
+                packed,
+                &engine,
+                ceiling,
+                &footprint,
+            )
+        };
+        // Known text bounds what a constrained judge writes; a free one rarely writes as much as it may.
+        let typically = match Seconds(estimate(&typically).output_seconds) {
+            seconds if typical < longest => format!(
+                "{seconds} for the completions if they have {typical} tokens, as is typical, "
+            ),
+            _ => String::new(),
+        };
+        let estimate = estimate(&tokens);
         Ok(vec![
             format!(
-                "time, estimated: {} for the prompts and up to {} for the completions, if all have {most} tokens; from {:.0} \
+                "time, estimated: {} for the prompts, {typically}and up to {} for the completions, if all have {longest} tokens; from {:.0} \
                  GFLOP/s and {:.0} GB/s, measured now on {choice}{}",
                 Seconds(estimate.prompt_seconds),
                 Seconds(estimate.output_seconds),

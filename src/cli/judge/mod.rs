@@ -15,19 +15,22 @@ pub(super) use self::arguments::{JudgeArguments, JudgeChoice, VerdictArguments, 
 pub(super) use self::resolved::ResolvedJudge;
 use super::eval::Labels;
 use super::inputs::{Inputs, has_stdin, shown};
+use super::output::EndArguments;
 use super::progress::{Progress, print_summary};
 use super::several::CascadeChoice;
+use super::work::Work;
 use super::{
-    DONE, Failure, INCOMPLETE, INTERRUPTED, OrFail, catch_interrupts, end_at_interrupts, output,
-    say,
+    DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, end_at_interrupts, output, say,
+    write_line,
 };
+use juror_base::terminal::escaped;
 use juror_data::journal::{Identity, earlier_input, journal_path};
 use juror_data::output::has_place_beside;
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
 use juror_hub::Want;
 use juror_judge::judge::cache::CACHE_SIZE;
 use juror_judge::judge::session::{ModelRun, VerdictSource};
-use juror_judge::judge::{RunEnd, Session, Summary};
+use juror_judge::judge::{RunEnd, Session};
 use juror_judge::protocol::{PromptTemplate, Protocol};
 
 pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
@@ -43,7 +46,7 @@ pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
         None => run_one(arguments)?.code,
     };
     if let Some(next) = next.filter(|_| code != INTERRUPTED) {
-        say(&format!("look through them: {next}"));
+        write_line(&escaped(&format!("look through them: {next}")));
     }
     match scoring {
         Some((mut labels, out)) if code != INTERRUPTED => labels.score(&out)?,
@@ -56,7 +59,8 @@ pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
 fn next_command(arguments: &JudgeArguments) -> Option<String> {
     let out = arguments.output.output.as_deref();
     let out = out.filter(|out| out.as_os_str() != "-" && has_place_beside(out))?;
-    if arguments.output.quiet || arguments.dry_run || arguments.rank || !cfg!(feature = "serve") {
+    if arguments.output.end.quiet || arguments.dry_run || arguments.rank || !cfg!(feature = "serve")
+    {
         return None;
     }
     let out = shard_in_name(out.to_owned(), arguments.rows.shard).ok()?;
@@ -105,18 +109,14 @@ struct Ran {
     session: Session,
 }
 
-fn code_of(summary: &Summary) -> u8 {
-    if summary.all_ok() { DONE } else { INCOMPLETE }
-}
-
 /// One judge.
 fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
     // The command line of one judge among several is as it was given.
     fetch_inputs(&mut arguments)?;
-    let quiet = arguments.output.quiet;
+    let end = arguments.output.end;
     let dry_run = arguments.dry_run;
     let session = resolve(arguments)?;
-    describe(&session, quiet);
+    describe(&session, end.quiet);
     if dry_run {
         dry_run::print(&session).or_fail()?;
         return Ok(Ran {
@@ -124,20 +124,22 @@ fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
             session,
         });
     }
-    let code = carry_out(&session, quiet)?;
+    let code = carry_out(&session, end)?;
     end_at_interrupts().or_fail()?;
     Ok(Ran { code, session })
 }
 
 /// Runs a session, and says how far it is and what came of it.
-pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
+pub(super) fn carry_out(session: &Session, end: EndArguments) -> Result<u8, Failure> {
+    let quiet = end.quiet;
     let interrupted = catch_interrupts().or_fail()?;
     let all = session
         .loaded
         .samples
         .count()
         .saturating_mul(session.options.trials as usize);
-    let mut progress = Progress::new(all, quiet);
+    let work = if quiet { None } else { Work::of(session) };
+    let mut progress = Progress::new(all, quiet, work);
     let mut announced = quiet;
     let result = session.execute(&interrupted, &mut |summary| {
         if let (false, Some(sizes)) = (announced, &summary.sizes) {
@@ -147,22 +149,21 @@ pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
         progress.update(summary);
     });
     progress.finish();
-    let (end, summary) = result?;
+    let (ended, summary) = result?;
     if let Some(file) = &session.outputs.summary {
         output::write_json(file, &summary.to_json())?;
     }
-    if end == RunEnd::Interrupted {
-        if !quiet {
-            let done = summary.verdicts();
-            say(&format!(
-                "interrupted: {done} of {all} verdicts are done{}",
-                match session.out_with_journal() {
-                    Some(_) => " and kept; run the same command again to go on",
-                    None =>
-                        "; those written to standard output are all there is: with `-o` the run could go on",
-                }
-            ));
-        }
+    if ended == RunEnd::Interrupted {
+        let done = summary.verdicts();
+        let kept = match session.out_with_journal() {
+            Some(_) => " and kept; run the same command again to go on",
+            None => {
+                "; those written to standard output are all there is: with `-o` the run could go on"
+            }
+        };
+        say(&format!(
+            "interrupted: {done} of {all} verdicts are done{kept}"
+        ));
         return Ok(INTERRUPTED);
     }
     if !quiet {
@@ -176,7 +177,7 @@ pub(super) fn carry_out(session: &Session, quiet: bool) -> Result<u8, Failure> {
         });
         say(&format!("verdicts in {}{journal}", out.path().display()));
     }
-    Ok(code_of(&summary))
+    Ok(end.code_of(&summary))
 }
 
 /// Raw arguments into a session; reads the input and the model's text side, not its weights.

@@ -19,17 +19,18 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
     let outside = summary.count(Status::OutOfDomain);
     let domain = session.text().and_then(|text| text.judge.domain.as_ref());
     if let (false, 1.., Some(domain)) = (quiet, outside, domain) {
+        let (sure, steps) = match summary.not_sure {
+            0 => (String::new(), ""),
+            some => (
+                format!(" ({some} of them where it is not sure)"),
+                "; it is surer of a response with its steps, as `1 + 1 = 2. The answer is 2.`, than of an answer alone",
+            ),
+        };
         say(&format!(
-            "{outside} of {} are outside what `{name}` knows ({}) and have no reward; use --model with a larger judge for them, \
-             or judge them anyway with --force-domain and another -o",
+            "{outside} of {} are outside what `{name}` knows{sure} ({}) and have no reward{steps}. Use --model with a larger judge for \
+             them, or judge them anyway with --force-domain and another -o",
             summary.verdicts(),
             domain.description
-        ));
-    }
-    if let (false, open @ 1..) = (quiet, summary.open) {
-        say(&format!(
-            "{open} of {} were not judged for a fault of the server, which may pass: the same command asks them again, and no other",
-            summary.verdicts()
         ));
     }
     let right = |all: bool| if all { "right" } else { "wrong" };

@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-use super::super::{Failure, OrFail, say};
+use super::super::{Failure, OrFail, counted_are, say};
 use juror_data::each_row;
 
 /// Keys of a batch's request that say nothing of the sample.
@@ -67,7 +67,8 @@ fn write(
     }
     if failed > 0 {
         say(&format!(
-            "{failed} rows have an error instead of an answer, and are left out"
+            "{} left out, with an error instead of an answer",
+            counted_are(failed, "row")
         ));
     }
     out.flush().or_fail()

@@ -13,7 +13,7 @@ use super::columns::ColumnArguments;
 use super::inputs::{Inputs, VerdictsAndRows, shown};
 use super::output::{self, ForceArgument};
 use super::rows::{number, whole};
-use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, say};
+use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, counted, say};
 use juror_data::output::Mark;
 use juror_eval::label::{
     LabelFile, LabelLine, LabelPair, Queue, QueueChoice, Session, read_labels,
@@ -258,9 +258,9 @@ fn merge(pair: &LabelPair, arguments: &LabelArguments) -> Result<u8, Failure> {
     let both = pair.annotators.join("+");
     LabelFile::open(output, &both, &pair.agreed)?;
     say(&format!(
-        "{} labels that both agree on are in {}; {} they disagree on and {} that one of them labelled are left out: a third person \
+        "{} that both agree on in {}; {} they disagree on and {} that one of them labelled are left out: a third person \
          decides with --adjudicate",
-        pair.agreed.len(),
+        counted(pair.agreed.len(), "label"),
         output.display(),
         pair.differing.len(),
         pair.of_one.len()

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::download::Download;
-use super::{DONE, Failure, OrFail, for_output, say, table};
+use super::{DONE, Failure, OrFail, counted, for_output, say, table};
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::{ModelConfig, ModelSource};
 use juror_hub::layout::CONFIG_FILE;
@@ -28,12 +28,13 @@ pub(super) enum ModelsAction {
     /// Fetch a model from the Hugging Face hub into the cache, and print where it is
     Pull {
         /// `org/name`, `org/name@revision` (a branch, tag or commit), `org/name/FILE.gguf`, or an alias of `juror models list --known`
+        #[arg(value_parser = crate::cli::model_name::parse)]
         model: String,
     },
     /// Say what a model is: family, sizes, memory, chat template, what it should be asked
     Show {
         /// `tiny`, a folder, an id on the hub (its weights are not fetched), or an alias
-        #[arg(default_value = "tiny")]
+        #[arg(default_value = "tiny", value_parser = crate::cli::model_name::parse)]
         model: String,
         /// Hash the weights too, however large they are
         #[arg(long)]
@@ -210,11 +211,11 @@ fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
     let snapshot = pulled?;
     let size = files_of(&snapshot.folder);
     say(&format!(
-        "{} at commit {}: {} in {} files, {}",
+        "{} at commit {}: {} in {}, {}",
         id,
         snapshot.commit,
         bytes(size.1),
-        size.0,
+        counted(size.0, "file"),
         if snapshot.fetched == 0 {
             "all of it there already".into()
         } else {

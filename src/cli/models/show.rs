@@ -130,14 +130,12 @@ fn rows_of(
         ("family", format!("{:?}", config.architecture)),
         (
             "parameters",
-            if active == all {
-                parameters(all)
-            } else {
-                let (all, active) = (parameters(all), parameters(active));
-                format!("{all}, of which {active} work on a token")
+            match parts(&config) {
+                parts if active == all => parts,
+                parts => format!("{parts}; {} work on a token", parameters(active)),
             },
         ),
-        ("memory", memory(&config)),
+        ("memory", memory(&config, weights.as_ref())),
         ("KV cache", kv_cache(&config)),
         (
             "layers",
@@ -279,27 +277,42 @@ fn active_parameters(config: &ModelConfig) -> usize {
     one_token.parameters() + config.layers * idle * config.hidden
 }
 
-/// The weights in each type they can be loaded as.
-fn memory(config: &ModelConfig) -> String {
-    let types = [
-        WeightType::BF16,
-        WeightType::F32,
-        WeightType::Q8_0,
-        WeightType::Q4K,
+/// All parameters, and how many of them are embeddings: a model is often called by the number without one of them.
+fn parts(config: &ModelConfig) -> String {
+    let (all, embedding) = (config.parameters(), config.vocab * config.hidden);
+    let (heads, which) = if config.tie_embeddings {
+        (1, "the embedding, which is the output head too")
+    } else {
+        (2, "the embedding and as many in the output head")
+    };
+    let layers = parameters(all - heads * embedding);
+    let (all, embedding) = (parameters(all), parameters(embedding));
+    format!("{all}: {layers} in the layers, {embedding} in {which}")
+}
+
+/// The weights in each type they can be loaded as, by the options that say so.
+fn memory(config: &ModelConfig, weights: Option<&Weights>) -> String {
+    let stored = weights.map(WeightType::from);
+    let stored = stored.filter(|stored| matches!(stored, WeightType::Stored { .. }));
+    let whole = |weights| Some(weights).filter(|_| stored.is_none());
+    let ways = [
+        (stored, "as stored"),
+        (Some(WeightType::BF16), "with --dtype bf16 or f16"),
+        (Some(WeightType::F32), "with --dtype f32"),
+        // What is in blocks is not put into others.
+        (whole(WeightType::Q8_0), "with --quantize q8_0"),
+        (whole(WeightType::Q4K), "with --quantize q4k"),
     ];
-    let sizes = types.map(|weights| {
-        let name = match weights {
-            WeightType::BF16 => "bf16 or f16",
-            other => other.as_str(),
-        };
+    let sizes = ways.into_iter().filter_map(|(weights, how)| {
+        let weights = weights?;
         let precision = Precision {
             weights,
             ..Precision::F32
         };
         let size = weight_bytes(config, 1, precision, 0);
-        format!("{} as {name}", bytes(size as u64))
+        Some(format!("{} {how}", bytes(size as u64)))
     });
-    sizes.join(", ")
+    sizes.collect::<Vec<_>>().join(", ")
 }
 
 fn kv_cache(config: &ModelConfig) -> String {

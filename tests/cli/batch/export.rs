@@ -28,7 +28,7 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
         "5",
     ]);
     let line = &ran
-        .expect(0, &["columns: ", "1 requests for 1 samples"])
+        .expect(0, &["columns: ", "1 request for 1 sample"])
         .lines()[0];
     assert_eq!(
         (&line["method"], &line["url"]),
@@ -203,10 +203,7 @@ fn what_the_rules_decide_is_not_asked_and_comes_back_all_the_same() {
     ];
     folder.run(&export).expect(
         0,
-        &[
-            "1 requests for 1 samples",
-            "1 samples are decided by the rules",
-        ],
+        &["1 request for 1 sample", "1 sample is decided by the rules"],
     );
     let custom_id = folder.lines("batch.jsonl")[0]["custom_id"].clone();
     folder.write(

@@ -211,7 +211,7 @@ fn raw_prompts_go_both_ways_too() {
     let export = ["batch", "export", "in.jsonl", "-o", "batch.jsonl"];
     folder
         .run(&[&export[..], &protocol].concat())
-        .expect(0, &["1 requests"]);
+        .expect(0, &["1 request"]);
     let request = &folder.lines("batch.jsonl")[0];
     assert_eq!(request["url"], "/v1/completions");
     assert_eq!(request["body"]["stop"], json!(["\nUser:"]));

@@ -41,7 +41,7 @@ fn one_gguf_file_of_a_repository_is_a_model() {
         0,
         &[
             "org/name/tiny-F32.gguf@v1 at commit",
-            "1 files",
+            "in 1 file,",
             "fetched now",
         ],
     );

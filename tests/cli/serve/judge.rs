@@ -68,9 +68,19 @@ fn what_is_wrong_with_a_request_is_said_in_json() {
     server
         .request("POST", "/v1/judge", &[], "{")
         .expect(400, &["not valid JSON"]);
-    server
-        .request("POST", "/v1/judge", &[], "[]")
-        .expect(400, &["must be a JSON object"]);
+    server.request("POST", "/v1/judge", &[], "[]").expect(
+        400,
+        &["is a list", "must be a JSON object", "{\"samples\": ["],
+    );
+    for (path, shape) in [
+        ("/get_reward", "\"query\""),
+        ("/reward", "\"response\""),
+        ("/v1/chat/completions", "\"messages\""),
+        ("/v1/completions", "\"prompt\""),
+    ] {
+        let list = server.request("POST", path, &[], "[{}]");
+        list.expect(400, &["is a list", shape]);
+    }
     judge(&json!({})).expect(400, &["`samples` is missing"]);
     judge(&json!({"samples": [], "trials": 3})).expect(400, &["`trials` is no parameter"]);
     let without = json!({"question": "1 + 1?", "reference": "2"});

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Server, sample, wait_until};
 use crate::common::{Folder, Ran};
@@ -211,4 +211,57 @@ fn it_ends_while_thousands_of_prompts_wait_to_be_made() {
         "{:?}",
         started.elapsed()
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_says_what_to_try_and_who_asks() {
+    let folder = Folder::new();
+    folder.write("key", "secret-of-mine\n");
+    let options = ["--log-requests", "--api-key-file", "key"];
+    let server = Server::start(&folder, &options);
+    server.get("/ready");
+    let key = [("authorization", "Bearer secret-of-mine")];
+    let body = json!({"samples": [sample(1)]}).to_string();
+    let judged = server.request("POST", "/v1/judge?secret-query", &key, &body);
+    assert_eq!(judged.status, 200, "{}", judged.text);
+    server
+        .request("POST", "/v1/judge", &[], &body)
+        .expect(401, &["API key"]);
+    // Lines are written twenty times a second.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let port = server.url.rsplit(':').next().unwrap().to_owned();
+    server.terminate();
+    let (code, said) = server.ended();
+    assert_eq!(code, Some(0), "{said}");
+    let told = |part: &str| said.lines().any(|line| line.contains(part));
+    assert!(
+        told(&format!("listening at http://127.0.0.1:{port}")),
+        "{said}"
+    );
+    assert!(
+        told("POST /v1/judge: 200 in ") && told("POST /v1/judge: 401 in "),
+        "{said}"
+    );
+    assert!(!said.contains("secret"), "{said}");
+    // The line that was shown is what a shell runs.
+    let curl = said
+        .lines()
+        .find(|line| line.trim_start().starts_with("curl "))
+        .unwrap();
+    assert!(curl.contains("$(cat 'key')"), "{curl}");
+    let again = ["serve", "--port", &port, "--api-key-file", "key", "-q"];
+    let shown = Server::spawn(&folder, &again, |line| Some(line.to_owned()));
+    let ran = std::process::Command::new("sh")
+        .args(["-c", curl])
+        .current_dir(folder.path(""))
+        .output();
+    let Ok(ran) = ran else { return };
+    if ran.status.code() == Some(127) {
+        return; // There is no curl here.
+    }
+    let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(answer["verdicts"][0]["status"], "ok", "{answer}");
+    assert_eq!(answer["verdicts"][0]["overall"], false, "a lucky guess");
+    drop(shown);
 }

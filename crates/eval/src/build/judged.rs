@@ -29,7 +29,7 @@ pub struct Tally {
     /// Votes on whether both are right.
     pub(crate) overall: Votes,
     rewards: (u32, f64),
-    confidences: (u32, f32),
+    confidences: (u32, f64),
 }
 
 impl Tally {
@@ -64,9 +64,9 @@ impl Tally {
     }
 
     /// The mean probability of being right that the judge gave; 0 if none was recorded.
-    pub(crate) fn confidence(&self) -> f32 {
+    pub(crate) fn confidence(&self) -> f64 {
         let (count, sum) = self.confidences;
-        if count > 0 { sum / count as f32 } else { 0.0 }
+        sum / f64::from(count.max(1))
     }
 
     /// Whether most trials find the final answer right and the derivation wrong.
@@ -77,7 +77,7 @@ impl Tally {
 
 /// The probability that the response is right, from those of process and outcome as far as they are known; otherwise the
 /// mean score.
-fn confidence(confidence: Confidence) -> Option<f32> {
+fn confidence(confidence: Confidence<f64>) -> Option<f64> {
     match (confidence.process, confidence.outcome) {
         (None, None) => confidence.score,
         (process, outcome) => Some(process.unwrap_or(1.0) * outcome.unwrap_or(1.0)),

@@ -187,7 +187,7 @@ struct Response {
     place: u32,
     overall: Option<bool>,
     score: f64,
-    confidence: f32,
+    confidence: f64,
     lucky: bool,
     drawn: u64,
 }

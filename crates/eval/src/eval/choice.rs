@@ -65,7 +65,7 @@ impl Choices {
         };
         let cost = |evaluation: &Evaluation| match unit {
             CostUnit::ParametersTimesTokens => evaluation.cost,
-            CostUnit::Tokens => Some(evaluation.all.tokens.mean),
+            CostUnit::Tokens => evaluation.all.tokens.map(|tokens| tokens.mean),
         };
         let mut all = judges
             .iter()

@@ -169,10 +169,10 @@ impl LinearFit {
         let student = StudentsT::new(0.0, 1.0, degrees)
             .ok()
             .filter(|_| degrees > 0.0);
+        // Points on the line show nothing of how far off it may be.
+        let student = student.filter(|_| error > 0.0);
         let half = student.map(|student| error * student.inverse_cdf(0.975));
-        let p = student
-            .filter(|_| error > 0.0)
-            .map(|student| 2.0 * student.sf((slope / error).abs()));
+        let p = student.map(|student| 2.0 * student.sf((slope / error).abs()));
         let resamples = RESAMPLES.min(WORK / points.len());
         let units: Vec<([f64; 2], usize)> = points.iter().map(|&point| (point, 1)).collect();
         let of_resample = |units: &mut dyn Iterator<Item = (&[f64; 2], usize)>| {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::scored::{Labelled, Samples, Scored};
-use super::statistics::{Confusion, Counts, Interval, bootstrap, ratio, wilson};
+use super::statistics::{Confusion, Counts, Interval, bootstrap, ratio, wilson, wilson_of_share};
 use juror_data::verdict::Status;
 
 named! {
@@ -42,8 +42,8 @@ impl Task {
 
     /// The judge's probability that it is true; for `Overall` the product of both, as if independent.
     pub(crate) fn probability(self, scored: &Scored) -> Option<f64> {
-        let process = scored.process_probability.map(f64::from);
-        let outcome = scored.outcome_probability.map(f64::from);
+        let process = scored.process_probability;
+        let outcome = scored.outcome_probability;
         match self {
             Self::Overall => Some(process? * outcome?),
             Self::Outcome => outcome,
@@ -69,7 +69,8 @@ pub struct Share {
     pub all: usize,
     /// The share.
     pub share: f64,
-    /// Its 95 % interval: Wilson's, or of several trials a sample by resampling samples.
+    /// Its 95 % interval: Wilson's, or of several trials a sample by resampling samples; where these are all alike Wilson's of as many
+    /// samples.
     pub interval: Interval,
 }
 
@@ -90,7 +91,7 @@ impl Share {
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// Its 95 % interval; null where too few resamples define it.
+    /// Its 95 % interval; null where no resample defines it, or all give the same.
     pub interval: Option<Interval>,
 }
 
@@ -109,7 +110,7 @@ pub struct Scores {
     pub recall: Option<Share>,
     /// The harmonic mean of precision and recall.
     pub f1: Option<Estimate>,
-    /// Cohen's kappa among the predictions made.
+    /// Cohen's kappa among the predictions made; null where their labels are all alike.
     pub kappa: Option<Estimate>,
 }
 
@@ -130,10 +131,15 @@ impl Scores {
                     confusion.recall(),
                 ]
             });
+        let samples: usize = units.iter().map(|(_, count)| count).sum();
         let share = |count, all, resampled: Option<Interval>| {
             let share = Share::of(count, all)?;
             // The trials of one sample are not independent.
-            let interval = resampled.filter(|_| trials).unwrap_or(share.interval);
+            let interval = match resampled {
+                _ if !trials => share.interval,
+                Some(resampled) => resampled,
+                None => wilson_of_share(share.share, share.all.min(samples) as f64),
+            };
             Some(Share { interval, ..share })
         };
         let estimate = |value: Option<f64>, interval| {
@@ -175,7 +181,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    fn of(mut generated: Vec<u32>) -> Self {
+    fn of(mut generated: Vec<u32>) -> Option<Self> {
         generated.sort_unstable();
         let at = |share: f64| {
             generated
@@ -183,12 +189,12 @@ impl Tokens {
                 .copied()
         };
         let total = generated.iter().map(|&tokens| u64::from(tokens)).sum();
-        Self {
+        Some(Self {
             total,
-            mean: total as f64 / generated.len().max(1) as f64,
-            median: at(0.5).unwrap_or_default(),
-            p95: at(0.95).unwrap_or_default(),
-        }
+            mean: total as f64 / generated.len() as f64,
+            median: at(0.5)?,
+            p95: at(0.95)?,
+        })
     }
 }
 
@@ -207,8 +213,8 @@ pub struct Measures {
     pub lucky_guesses: Option<Share>,
     /// What the rules alone say of the final answer, against the labels of each task; where they cannot tell they are wrong.
     pub rules: BTreeMap<Task, Scores>,
-    /// Tokens generated for a verdict.
-    pub tokens: Tokens,
+    /// Tokens generated for a verdict; null without any.
+    pub tokens: Option<Tokens>,
 }
 
 impl Measures {

@@ -115,6 +115,8 @@ pub struct Evaluation {
     pub without_label: usize,
     /// Labelled samples without a verdict: they are not scored.
     pub without_verdict: usize,
+    /// Where these follow all that have one, as after `juror judge --limit`: how many have one.
+    pub(crate) first_judged: Option<usize>,
     /// Labels that say right overall with a wrong outcome: they contradict themselves.
     pub contradictory_labels: usize,
     /// Over all verdicts with a label.
@@ -151,20 +153,33 @@ const LENGTHS: usize = 4;
 impl Evaluation {
     /// What the figures leave out, a sentence each without its full stop.
     pub fn left_out(&self) -> impl Iterator<Item = String> {
+        let judged = match self.first_judged {
+            Some(judged) => format!("; the figures are of the first {judged}"),
+            None => "; of a run that was stopped the figures say little of these, since it judges the longest samples first".to_owned(),
+        };
         [
             (
                 self.without_label,
-                "verdicts are on samples without a label, and are left out",
+                "verdicts on samples without a label",
+                String::new(),
             ),
             (
                 self.without_verdict,
-                "labelled samples have no verdict, and are left out; a run judges the longest samples first, so what it judged before it \
-                 was stopped is no fair sample of the rest",
+                "labelled samples without a verdict",
+                judged,
             ),
         ]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, what, more)| format!("left out: {what} ({count}){more}"))
+    }
+
+    /// The tasks whose labels are all alike: the label, and how many there are.
+    pub(crate) fn one_label(&self) -> impl Iterator<Item = (Task, bool, usize)> {
+        self.all.tasks.iter().filter_map(|(task, scores)| {
+            let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
+            (positive == 0 || positive == all).then_some((*task, positive > 0, all))
+        })
     }
 
     /// Evaluates verdicts.
@@ -216,6 +231,7 @@ impl Evaluation {
             trials: verdicts.trials,
             without_label: verdicts.without_label,
             without_verdict: verdicts.without_verdict,
+            first_judged: verdicts.first_judged,
             contradictory_labels: samples.labelled.iter().filter(contradictory).count(),
             by_subject: by(samples.subjects.all(), |labelled| labelled.subject),
             over_subjects: Task::ALL
@@ -234,7 +250,9 @@ impl Evaluation {
                 .filter_map(|task| Some((task, Reliability::of(task, scored, samples)?)))
                 .collect(),
             preferences: Preferences::of(&verdicts.scores, samples),
-            cost: activated.map(|parameters| parameters / 1e9 * all.tokens.mean),
+            cost: activated
+                .zip(all.tokens)
+                .map(|(parameters, tokens)| parameters / 1e9 * tokens.mean),
             all,
         }
     }

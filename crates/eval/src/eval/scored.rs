@@ -281,9 +281,9 @@ pub struct Scored {
     /// Whether `outcome` is the rules', because the judge gave none or was not asked.
     pub(crate) outcome_by_rules: bool,
     /// The judge's probability of a right derivation.
-    pub(crate) process_probability: Option<f32>,
+    pub(crate) process_probability: Option<f64>,
     /// The judge's probability of a right final answer.
-    pub(crate) outcome_probability: Option<f32>,
+    pub(crate) outcome_probability: Option<f64>,
     /// Tokens that the judge generated.
     pub generated: u32,
 }
@@ -303,6 +303,8 @@ pub struct Verdicts {
     pub kept_keys: Vec<String>,
     /// Labelled samples without a verdict.
     pub(crate) without_verdict: usize,
+    /// Where these follow all that have one, how many have one.
+    pub(crate) first_judged: Option<usize>,
     /// The most trials of a sample.
     pub(crate) trials: u32,
     /// If responses are labelled as better or worse than others: the sample and reward of each trial (without a reward 1 or
@@ -386,7 +388,12 @@ impl Verdicts {
         verdicts
             .scored
             .sort_by_key(|scored| (scored.sample, scored.trial));
-        verdicts.without_verdict = seen.without_any();
+        let places = 0..samples.labelled.len();
+        let (judged, unjudged): (Vec<usize>, Vec<usize>) = places
+            .filter(|&place| samples.labelled[place].has_any())
+            .partition(|&place| seen.has_any(place));
+        verdicts.without_verdict = unjudged.len();
+        verdicts.first_judged = (judged.last() < unjudged.first()).then_some(judged.len());
         let is_empty = verdicts.scored.is_empty() && verdicts.scores.is_empty();
         if is_empty && verdicts.without_label == 0 {
             return Err(EvalError::Unusable(format!("{name} holds no verdicts")));

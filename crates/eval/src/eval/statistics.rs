@@ -9,8 +9,7 @@ use statrs::distribution::{
     Binomial as BinomialCounts, ChiSquared, ContinuousCDF as _, DiscreteCDF as _,
 };
 
-/// The quantile of the normal distribution that leaves 2.5 % on either side.
-const Z: f64 = 1.959_963_984_540_054;
+pub(crate) use juror_judge::judge::wilson_of_share;
 
 /// Draws of a bootstrap.
 pub const RESAMPLES: usize = 10_000;
@@ -26,25 +25,6 @@ pub type Interval = [f64; 2];
 pub fn wilson(count: usize, all: usize) -> Option<Interval> {
     let share = ratio(count, all)?;
     Some(wilson_of_share(share, all as f64))
-}
-
-/// The same for a share `p` in `n` rows, above 0 and not necessarily whole: an effective number where rows are not independent.
-pub(crate) fn wilson_of_share(p: f64, n: f64) -> Interval {
-    let centre = p + Z * Z / (2.0 * n);
-    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
-    // At the ends rounding may exceed the range.
-    let low = if p <= 0.0 {
-        0.0
-    } else {
-        ((centre - half) / scale).max(0.0)
-    };
-    let high = if p >= 1.0 {
-        1.0
-    } else {
-        ((centre + half) / scale).min(1.0)
-    };
-    [low, high]
 }
 
 /// Rows by label (false, true) and prediction (false, true, none).
@@ -121,10 +101,14 @@ impl Confusion {
         ratio(2 * found, 2 * found + self.counts[0][1] + missed)
     }
 
-    /// Cohen's kappa among rows with a prediction; `None` if it is undefined.
+    /// Cohen's kappa among rows with a prediction; `None` if their labels are all alike: whatever is said of them, none of it is
+    /// beyond chance.
     pub(crate) fn kappa(&self) -> Option<f64> {
         let all = self.answered() as f64;
         let labels = (self.counts[1][0] + self.counts[1][1]) as f64 / all;
+        if labels <= 0.0 || labels >= 1.0 {
+            return None;
+        }
         let predictions = (self.counts[0][1] + self.counts[1][1]) as f64 / all;
         let by_chance = labels * predictions + (1.0 - labels) * (1.0 - predictions);
         let kappa = (self.right() as f64 / all - by_chance) / (1.0 - by_chance);
@@ -181,7 +165,8 @@ impl McNemar {
 /// Resamples units with replacement and takes the percentiles 2.5 and 97.5 of each statistic (Efron 1979).
 ///
 /// Equal units are given once, with their number: a resample is then a draw from a multinomial distribution, whose cost does
-/// not grow with that number. A statistic is left out of resamples in which it is undefined.
+/// not grow with that number. A statistic is left out of resamples in which it is undefined. One that is the same in all resamples
+/// has no interval: they show nothing of how far off it may be.
 pub(super) fn bootstrap<U, const S: usize>(
     units: &[(U, usize)],
     resamples: usize,
@@ -210,6 +195,7 @@ pub(super) fn bootstrap_within<U, const S: usize>(
     }
     seen.map(|mut values| {
         values.sort_by(f64::total_cmp);
+        values.first().filter(|first| values.last() > Some(first))?;
         Some([quantile(&values, 0.025)?, quantile(&values, 0.975)?])
     })
 }

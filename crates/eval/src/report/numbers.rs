@@ -74,7 +74,15 @@ pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
             percent(no_better.accuracy)
         ))
     };
-    evaluation.no_better.iter().filter_map(sentence).collect()
+    let one_label = evaluation.one_label().map(|(task, label, all)| {
+        format!(
+            "{}: all {all} labels are {label}, so always {label} is right on each, and no figure here shows whether the judge can tell \
+             right from wrong",
+            task.name()
+        )
+    });
+    let no_better = evaluation.no_better.iter().filter_map(sentence);
+    no_better.chain(one_label).collect()
 }
 
 /// An area under the ROC curve with its interval.
@@ -100,10 +108,10 @@ pub fn points(estimate: Estimate) -> String {
 
 /// A probability that may be very small.
 pub fn threshold(probability: f64) -> String {
-    if probability > 0.0 && probability < 0.001 {
-        format!("{probability:.1e}")
-    } else {
-        format!("{probability:.3}")
+    match probability {
+        p if p > 0.0 && p < 0.001 => "< 0.001".to_owned(),
+        p if p > 0.999 && p < 1.0 => "> 0.999".to_owned(),
+        p => format!("{p:.3}"),
     }
 }
 

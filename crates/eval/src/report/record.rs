@@ -87,9 +87,9 @@ pub(crate) struct Judgement {
     pub(crate) status: String,
     pub(crate) said: Answers,
     /// The probability that the derivation is right.
-    pub(crate) process_probability: Option<f32>,
+    pub(crate) process_probability: Option<f64>,
     /// The probability that the final answer is right.
-    pub(crate) outcome_probability: Option<f32>,
+    pub(crate) outcome_probability: Option<f64>,
     pub(crate) reward: Option<f64>,
     /// The judge's reason.
     pub(crate) reason: Option<Text>,
@@ -186,7 +186,7 @@ impl Brief {
                 let reward = reward.trim_end_matches('0').trim_end_matches('.');
                 format!("reward {reward}")
             }),
-            sure.reduce(f32::min).map(|sure| format!("sure {sure:.2}")),
+            sure.reduce(f64::min).map(|sure| format!("sure {sure:.2}")),
         ];
         Self {
             status: Some(one.status.clone())

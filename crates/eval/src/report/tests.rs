@@ -512,7 +512,7 @@ fn figures_as_text() {
     assert_eq!(grouped(1000), "1,000");
     assert_eq!(grouped(1_234_567), "1,234,567");
     assert_eq!(with_interval(0.5, Some([0.25, 0.75])), "50.0 (25.0–75.0)");
-    assert_eq!(threshold(0.000_04), "4.0e-5");
+    assert_eq!(threshold(0.000_04), "< 0.001");
     assert_eq!(p_value(0.000_1), "< 0.001");
     assert_eq!(p_value(0.04), "0.040");
 }

@@ -305,7 +305,9 @@ impl Client {
     }
 
     fn transport(error: &ureq::Error, patience: Duration) -> Failure {
-        use std::io::ErrorKind::{BrokenPipe, ConnectionReset, InvalidData, UnexpectedEof};
+        use std::io::ErrorKind::{
+            BrokenPipe, ConnectionRefused, ConnectionReset, InvalidData, UnexpectedEof,
+        };
         let text = error.to_string();
         let io = match error {
             ureq::Error::Io(source) => Some(source.kind()),
@@ -328,6 +330,12 @@ impl Client {
                 format!("it closed the connection without an answer ({text})"),
                 Passing::Unreachable,
             ),
+            (_, Some(ConnectionRefused)) => {
+                let what =
+                    "is the server started, and is this its address, as http://HOST:8000/v1?";
+                let why = format!("nothing listens there ({text}): {what}");
+                (why, Passing::Unreachable)
+            }
             _ => (text, Passing::Unreachable),
         };
         let after = None;

@@ -210,7 +210,7 @@ impl Endpoint {
             }
             (None, None) => {
                 return Err(EndpointError::usage(format!(
-                    "which of the models of {base}? It lists {}: name one with --model",
+                    "which of the models of {base}? It lists {}: name one, as `--endpoint {base} --model NAME` or `--model {base}#NAME`",
                     names()
                 )));
             }

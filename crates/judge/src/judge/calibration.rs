@@ -117,10 +117,12 @@ impl Calibration {
 
     /// The calibrated probabilities of True; `perfect` and `score` stay as they are.
     pub fn apply(&self, confidence: &Confidence) -> Confidence {
-        let of = |curve: &Curve, p: Option<f32>| p.map(|p| curve.apply(f64::from(p)) as f32);
+        // Curves are fitted to the numbers in files of verdicts.
+        let written = confidence.as_written();
+        let of = |curve: &Curve, p: Option<f64>| p.map(|p| curve.apply(p) as f32);
         Confidence {
-            process: of(&self.process, confidence.process),
-            outcome: of(&self.outcome, confidence.outcome),
+            process: of(&self.process, written.process),
+            outcome: of(&self.outcome, written.outcome),
             ..*confidence
         }
     }

@@ -19,6 +19,9 @@ use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::Answer;
 use juror_rules::RuleVerdict;
 
+/// What is said of a sample that a judge took for none of its domain because it was not sure.
+pub(super) const NOT_SURE: &str = "the judge is not sure that it knows such samples";
+
 /// A sample with what the rules say of it, which they are asked once.
 pub(super) struct Subject {
     pub(super) sample: Sample,
@@ -396,7 +399,7 @@ impl<'a> VerdictBuilder<'a> {
                 let why = if says_outside {
                     "the judge says that it does not know such samples"
                 } else {
-                    "the judge is not sure that it knows such samples"
+                    NOT_SURE
                 };
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
@@ -543,7 +546,7 @@ impl<'a> VerdictBuilder<'a> {
             let why = match certainty {
                 Some(certainty) => {
                     // Rounded down, so that it is never shown as what it is below.
-                    let shown = (certainty * 1e6).floor() / 1e6;
+                    let shown = (certainty * 1e3).floor() / 1e3;
                     format!("the calibrated confidence {shown} is below {of} {least}")
                 }
                 // Nothing is known of an answer from elsewhere: the verdict stands, unless a bound was asked for.

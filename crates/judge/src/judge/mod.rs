@@ -87,7 +87,7 @@ pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
 pub use own::OwnSolutions;
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
-pub use summary::{Share, Summary};
+pub use summary::{Share, Summary, wilson_of_share};
 
 named! {
     /// How the rule-based verifier is used.

@@ -199,25 +199,54 @@ impl<'a> RequestBuilder<'a> {
         if self.text.endpoint.is_some() {
             return Ok(None);
         }
-        if options.constrained {
-            let options = GuideOptions {
-                wants: ScaffoldWants {
-                    reason: options.wants_reason,
-                    ..wants_of(sample)
-                },
-                decides: options.decide_only.then_some(Decides {
-                    policy: options.reward,
-                    require_process: options.require_process,
-                }),
-                thinking_budget: options.thinking_budget,
-                most: options.max_new_tokens,
-            };
-            if let Some(guide) = VerdictGuide::new(self.text, prompt, options, result)? {
-                return Ok(Some(Box::new(guide)));
-            }
+        if let Some(guide) = verdict_guide(self.text, options, sample, prompt, result)? {
+            return Ok(Some(Box::new(guide)));
         }
         let stop = TextStop::new(self.text, options.wants_reason);
         Ok(stop.map(|stop| Box::new(stop) as Box<dyn Guide>))
+    }
+}
+
+/// What constrains the answer to a prompt, where it is to be.
+fn verdict_guide(
+    text: &Arc<JudgeText>,
+    options: &RunOptions,
+    sample: &Sample,
+    prompt: &[u32],
+    result: Arc<Mutex<Guided>>,
+) -> Result<Option<VerdictGuide>, TextError> {
+    if !options.constrained {
+        return Ok(None);
+    }
+    let options = GuideOptions {
+        wants: ScaffoldWants {
+            reason: options.wants_reason,
+            ..wants_of(sample)
+        },
+        decides: options.decide_only.then_some(Decides {
+            policy: options.reward,
+            require_process: options.require_process,
+        }),
+        thinking_budget: options.thinking_budget,
+        most: options.max_new_tokens,
+    };
+    VerdictGuide::new(text, prompt, options, result)
+}
+
+impl JudgeText {
+    /// The most tokens that may be written after a prompt, the known text of a constrained answer included.
+    pub fn longest_completion(
+        self: &Arc<Self>,
+        sample: &Sample,
+        prompt: &[u32],
+        options: &RunOptions,
+    ) -> usize {
+        let guide = guarded(|| verdict_guide(self, options, sample, prompt, Arc::default()));
+        let longest = guide.ok().and_then(Result::ok).flatten();
+        let longest = longest.and_then(|guide| guide.longest());
+        longest.map_or(options.max_new_tokens, |most| {
+            most.min(options.max_new_tokens)
+        })
     }
 }
 

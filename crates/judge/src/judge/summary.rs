@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::DeviceStats;
+use super::completion::NOT_SURE;
 use super::consensus::ConsensusSummary;
 use super::domain::RefusalRates;
 use super::groups::GroupSummary;
@@ -30,23 +31,28 @@ impl Share {
         }
     }
 
-    /// The 95 % interval of the share that this one estimates (Wilson's score interval); `None` of nothing.
+    /// The 95 % interval of the share that this one estimates; `None` of nothing.
     pub fn interval(self) -> Option<(f64, f64)> {
-        /// The quantile of the normal distribution that leaves 2.5 % on either side.
-        const Z: f64 = 1.959_964;
-        if self.known == 0 {
-            return None;
-        }
-        let n = self.known as f64;
-        let p = self.count as f64 / n;
-        let centre = p + Z * Z / (2.0 * n);
-        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let scale = 1.0 + Z * Z / n;
-        Some((
-            ((centre - half) / scale).max(0.0),
-            ((centre + half) / scale).min(1.0),
-        ))
+        let (count, known) = (self.count as f64, self.known as f64);
+        (self.known > 0).then(|| wilson_of_share(count / known, known).into())
     }
+}
+
+/// The 95 % interval of a share `p` in `n` rows (Wilson's score interval); `n` is above 0 and not necessarily whole: an effective number
+/// where rows are not independent.
+pub fn wilson_of_share(p: f64, n: f64) -> [f64; 2] {
+    /// The quantile of the normal distribution that leaves 2.5 % on either side.
+    const Z: f64 = 1.959_963_984_540_054;
+    let centre = p + Z * Z / (2.0 * n);
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    // At the ends rounding may exceed the range.
+    let low = ((centre - half) / scale).max(0.0);
+    let high = ((centre + half) / scale).min(1.0);
+    [
+        if p <= 0.0 { 0.0 } else { low },
+        if p >= 1.0 { 1.0 } else { high },
+    ]
 }
 
 /// How often a judge names the first wrong step that the data names (`ProcessBench`, arXiv 2412.06559).
@@ -116,6 +122,8 @@ pub struct Summary {
     pub open: usize,
     /// Verdicts by status.
     pub(crate) by_status: BTreeMap<Status, usize>,
+    /// Of those out of domain, how many the judge is not sure of; of the others it says so.
+    pub not_sure: usize,
     /// Verdicts with a reward, and the sum of the rewards.
     pub rewards: (usize, f64),
     /// Verdicts whose process is right.
@@ -187,6 +195,9 @@ impl Summary {
             self.rewards.0 += 1;
             self.rewards.1 += reward;
         }
+        self.not_sure += usize::from(
+            verdict.status == Status::OutOfDomain && verdict.error.as_deref() == Some(NOT_SURE),
+        );
         self.process.add(verdict.process);
         // What the rules say in place of a judge that said nothing is counted apart.
         if verdict.status == Status::Ok {
@@ -256,6 +267,7 @@ impl Summary {
             "verdicts": self.verdicts(),
             "by_status": self.by_status,
             "open": self.open,
+            "not_sure_of_domain": self.not_sure,
             "process": share(self.process),
             "outcome": share(self.outcome),
             "overall": share(self.overall),

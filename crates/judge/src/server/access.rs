@@ -1,6 +1,7 @@
 //! Who may ask, and whose request it is.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -97,8 +98,19 @@ impl App {
     }
 }
 
-/// Gives every answer the id that its request has, if that is a plain name, else a new one.
-pub(super) async fn identify(request: Request, next: Next) -> Response {
+/// Gives every answer the id that its request has, if that is a plain name, else a new one; and has requests told, where that is wanted.
+pub(super) async fn identify(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let asked = app.told.as_ref().map(|told| {
+        let peer = request.extensions().get::<Peer>();
+        let from = peer.map_or(String::new(), |Peer(address)| format!("{address} "));
+        let line = format!("{from}{} {}", request.method(), request.uri().path());
+        (told, line)
+    });
     let given = request
         .headers()
         .get(REQUEST_ID)
@@ -107,6 +119,12 @@ pub(super) async fn identify(request: Request, next: Next) -> Response {
         .cloned()
         .or_else(|| HeaderValue::from_str(&format!("{:016x}", random())).ok());
     let mut response = next.run(request).await;
+    if let (Some((told, line)), Some(id)) = (asked, &id) {
+        let (status, seconds) = (response.status().as_u16(), began.elapsed().as_secs_f64());
+        let id = id.to_str().unwrap_or_default();
+        // Only while the server ends does nobody hear it.
+        let _ = told.send(format!("{line}: {status} in {seconds:.3} s, request {id}"));
+    }
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
     }

@@ -155,11 +155,9 @@ impl Received {
 }
 
 impl<'b> Fields<'b> {
-    /// The fields of a body.
-    pub(super) fn parse(json: &'b [u8]) -> Result<Self, ApiError> {
-        if !json.trim_ascii_start().starts_with(b"{") {
-            return Err(ApiError::bad_request("the body must be a JSON object"));
-        }
+    /// The fields of a body, which should have this shape.
+    pub(super) fn parse(json: &'b [u8], shape: &str) -> Result<Self, ApiError> {
+        check_object(json, shape)?;
         serde_json::from_slice(json).map_err(|error| {
             let what = if error.is_data() {
                 "cannot be read"
@@ -209,6 +207,17 @@ impl<'de> Visitor<'de> for OfFields {
         }
         Ok(Fields(fields))
     }
+}
+
+/// Refuses a body that is no object, with the shape that it should have.
+pub(super) fn check_object(json: &[u8], shape: &str) -> Result<(), ApiError> {
+    let what = match json.trim_ascii_start().first() {
+        Some(b'{') => return Ok(()),
+        Some(b'[') => "is a list, and ",
+        _ => "",
+    };
+    let why = format!("the body {what}must be a JSON object: send {shape}");
+    Err(ApiError::bad_request(why))
 }
 
 /// The elements of a list, unread; none where it is no list.

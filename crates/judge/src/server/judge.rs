@@ -23,6 +23,9 @@ use juror_data::verdict::Verdict;
 /// The media type of verdicts as they come, a line each.
 const LINES: &str = "application/x-ndjson";
 
+/// The shape of a request.
+const SHAPE: &str = r#"{"samples": [{"question", "reference", "response"}, …]}"#;
+
 /// The verdicts of a request.
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -87,11 +90,10 @@ pub(super) async fn judge(
 impl App {
     /// The samples of a request.
     fn samples(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
-        let mut request = Fields::parse(json)?;
+        let mut request = Fields::parse(json, SHAPE)?;
         let Some(rows) = request.take("samples").and_then(elements) else {
-            return Err(ApiError::bad_request(
-                "`samples` is missing, or no list: send {\"samples\": [{\"question\", \"reference\", \"response\"}, …]}",
-            ));
+            let why = format!("`samples` is missing, or no list: send {SHAPE}");
+            return Err(ApiError::bad_request(why));
         };
         let skip_bad = match request.take("skip_bad").map(RawValue::get) {
             None | Some("false") => false,

@@ -30,6 +30,7 @@ struct ByReason {
 /// What was answered since the server began.
 pub(super) struct Metrics {
     model: String,
+    judged: Counter,
     verdicts: Family<ByStatus, Counter>,
     finished: Family<ByReason, Counter>,
     queued: Histogram,
@@ -43,6 +44,7 @@ impl Metrics {
         let seconds = || Histogram::new(exponential_buckets(0.005, 2.0, 18));
         Self {
             model: model.to_owned(),
+            judged: Counter::default(),
             verdicts: Family::default(),
             finished: Family::default(),
             queued: seconds(),
@@ -51,8 +53,14 @@ impl Metrics {
         }
     }
 
+    /// Verdicts since the server began.
+    pub(super) fn verdicts(&self) -> u64 {
+        self.judged.get()
+    }
+
     /// Counts a verdict.
     pub(super) fn judged(&self, verdict: &Verdict) {
+        self.judged.inc();
         let labels = ByStatus {
             status: verdict.status.name(),
             reused: verdict.reused,

@@ -47,13 +47,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::judge::judges::Judges;
 pub use crate::judge::judges::{Answerer, NamedSetup};
@@ -72,6 +73,9 @@ pub use stream::channel_body;
 
 /// How often it is looked whether the server is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How often it is told what was done.
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// How long clients have to take their answers once the server ends.
 const GOODBYE: Duration = Duration::from_secs(10);
@@ -159,6 +163,8 @@ pub struct ServerSetup {
     pub failure_reward: Option<f64>,
     /// How much one request may hold.
     pub limits: Limits,
+    /// Whether every request is told.
+    pub log_requests: bool,
 }
 
 /// What happens to a server.
@@ -167,6 +173,8 @@ pub enum Event {
     Listening(SocketAddr),
     /// What the judge does has changed.
     Phase(Phase),
+    /// In a line: a request was answered, or what a minute of work brought.
+    Told(String),
 }
 
 /// Why a server ended.
@@ -205,6 +213,8 @@ struct App {
     limits: Limits,
     budget: Arc<Budget>,
     metrics: Arc<Metrics>,
+    /// Where every request is told, if it is.
+    told: Option<UnboundedSender<String>>,
 }
 
 /// What runs a server, with so many threads for what takes long.
@@ -242,10 +252,13 @@ pub fn serve(
     let runtime = start_runtime(BODY_THREADS)?;
     let end = runtime.block_on(async {
         let (listener, address) = listen(host, port).await?;
-        let app = Arc::new(App::start(host, setup)?);
+        let (told, mut requests) = unbounded_channel();
+        let told = setup.log_requests.then_some(told);
+        let app = Arc::new(App::start(host, setup, told)?);
         tell(Event::Listening(address));
         let connections = connection::Connections::accept(listener, router(&app));
         let mut phase = app.judges.phase();
+        let mut minute = (Instant::now(), app.done());
         let end = loop {
             if interrupted.load(Ordering::Relaxed) {
                 break Ok(());
@@ -257,6 +270,15 @@ pub fn serve(
                     break Err(ServerError::Judge(why));
                 }
                 tell(Event::Phase(now));
+            }
+            while let Ok(line) = requests.try_recv() {
+                tell(Event::Told(line));
+            }
+            if minute.0.elapsed() >= MINUTE {
+                let before = std::mem::replace(&mut minute, (Instant::now(), app.done()));
+                if let Some(line) = app.minute(before.1, minute.1) {
+                    tell(Event::Told(line));
+                }
             }
             tokio::time::sleep(LOOK_EVERY).await;
         };
@@ -274,7 +296,11 @@ pub fn serve(
 }
 
 impl App {
-    fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
+    fn start(
+        host: &str,
+        setup: ServerSetup,
+        told: Option<UnboundedSender<String>>,
+    ) -> Result<Self, ServerError> {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let chat = match &setup.answerer {
             Answerer::Model(_, chat) => chat.clone(),
@@ -300,6 +326,24 @@ impl App {
             limits: setup.limits,
             budget: Budget::new(move || waiting.forget_unwanted()),
             metrics,
+            told,
+        })
+    }
+
+    /// Verdicts given and tokens generated since the server began.
+    fn done(&self) -> [u64; 2] {
+        [
+            self.metrics.verdicts(),
+            self.judges.stats().generated_tokens,
+        ]
+    }
+
+    /// What was done between two counts, if there was work.
+    fn minute(&self, before: [u64; 2], now: [u64; 2]) -> Option<String> {
+        let [verdicts, tokens] = [now[0] - before[0], now[1].saturating_sub(before[1])];
+        let (waiting, running) = self.judges.load();
+        (verdicts + tokens > 0 || waiting + running > 0).then(|| {
+            format!("in the last minute: verdicts {verdicts}, tokens generated {tokens}; {running} requests under way, {waiting} waiting")
         })
     }
 }
@@ -337,6 +381,9 @@ fn router(app: &Arc<App>) -> Router {
             let why = format!("{} does not take {method}", uri.path());
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, why)
         })
-        .layer(middleware::from_fn(access::identify))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(app),
+            access::identify,
+        ))
         .with_state(Arc::clone(app))
 }

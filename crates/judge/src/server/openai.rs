@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::App;
 use super::access::Client;
-use super::body::read_json;
+use super::body::{check_object, read_json};
 use super::budget::Reservation;
 use super::error::ApiError;
 use super::rows::WAITING;
@@ -89,9 +89,8 @@ async fn answer(
     let mut body = app.receive(&client, body, MOST_VALUES).await?;
     let (streams, request) = body
         .parse(move |json| {
-            let Value::Object(mut fields) = read_json(json)? else {
-                return Err(ApiError::bad_request("the body must be a JSON object"));
-            };
+            check_object(json, r#"{"model", "messages"} or {"model", "prompt"}"#)?;
+            let mut fields: Map<String, Value> = read_json(json)?;
             let streams = stream_options(&mut fields).map_err(ApiError::bad_parameter)?;
             let request =
                 GenerationRequest::parse(route, fields).map_err(ApiError::bad_parameter)?;

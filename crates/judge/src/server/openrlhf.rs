@@ -39,6 +39,9 @@ pub(super) async fn get_reward(
     })))
 }
 
+/// The shape of a request.
+const SHAPE: &str = r#"{"query": […], "prompts": […], "labels": […]}"#;
+
 /// The list under a key; a single text or number is a list of one.
 fn list<'b>(fields: &mut Fields<'b>, key: &str) -> Result<Vec<&'b RawValue>, ApiError> {
     let value = fields.take(key);
@@ -47,16 +50,14 @@ fn list<'b>(fields: &mut Fields<'b>, key: &str) -> Result<Vec<&'b RawValue>, Api
         _ => elements(value),
     });
     list.ok_or_else(|| {
-        ApiError::bad_request(format!(
-            "`{key}` is missing, or no list: send {{\"query\": […], \"prompts\": […], \"labels\": […]}}"
-        ))
+        ApiError::bad_request(format!("`{key}` is missing, or no list: send {SHAPE}"))
     })
 }
 
 impl App {
     /// The samples of a request.
     fn rollouts(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
-        let mut fields = Fields::parse(json)?;
+        let mut fields = Fields::parse(json, SHAPE)?;
         let queries = list(&mut fields, "query")?;
         let prompts = list(&mut fields, "prompts")?;
         let labels = list(&mut fields, "labels")?;

@@ -46,16 +46,18 @@ pub(super) async fn reward(
     Ok(Json(answer))
 }
 
+/// The shape of a request.
+const SHAPE: &str = r#"{"prompt", "response", "label"}"#;
+
 impl App {
     /// The sample of a request.
     fn rollout(&self, json: &[u8]) -> Result<Result<Sample, String>, ApiError> {
-        let mut fields = Fields::parse(json)?;
+        let mut fields = Fields::parse(json, SHAPE)?;
         let (prompt, label) = (fields.take("prompt"), fields.take("label"));
         let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
         let Some(response) = fields.take("response").and_then(text) else {
-            return Err(ApiError::bad_request(
-                "`response` is missing, or no text: send {\"prompt\", \"response\", \"label\"}",
-            ));
+            let why = format!("`response` is missing, or no text: send {SHAPE}");
+            return Err(ApiError::bad_request(why));
         };
         let response = rollout::without_end(&response);
         let Some(text) = prompt.and_then(text) else {

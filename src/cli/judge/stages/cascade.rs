@@ -6,7 +6,7 @@ use super::{Output, check, has_begun, say_summary, verdicts};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
-use crate::cli::judge::{Ran, code_of, run_one};
+use crate::cli::judge::{Ran, run_one};
 use crate::cli::progress::percent;
 use crate::cli::several::{CascadeChoice, SeveralArguments};
 use crate::cli::{Failure, INTERRUPTED, OrFail};
@@ -177,5 +177,5 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
     }
     rows.push(format!("verdicts in {}", output.file.path().display()));
     say_summary(arguments, &output, &summary, &rows)?;
-    Ok(code_of(&summary))
+    Ok(arguments.output.end.code_of(&summary))
 }

@@ -9,7 +9,7 @@ use crate::cli::columns::ColumnArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, load_inputs, run_one};
 use crate::cli::progress::percent;
-use crate::cli::{Failure, INTERRUPTED, OrFail, say};
+use crate::cli::{Failure, INTERRUPTED, OrFail, counted, say};
 use juror_data::output::{OutputFile, OutputFormat};
 use juror_data::{LineLimit, LoadOptions, Needs, Rows, Sample, Samples};
 use juror_judge::judge::compare::{ComparisonReport, Pairs};
@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     output.check_judge("comparisons")?;
     let rows = output.rows("pairs", &out)?;
     let mut line = arguments.of_one(out.clone());
+    line.output.end = arguments.output.end;
     let named = &mut line.judge.prompt.protocol;
     named.get_or_insert_with(|| "pairwise".to_owned());
     let protocol = check(&line)?;
@@ -65,12 +66,14 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         let why = "no question has two responses: nothing can be compared; rows of one question must have the very same question";
         bail_usage!(why);
     }
-    if !arguments.output.quiet {
+    if !arguments.output.end.quiet {
         say(&format!("columns: {}", loaded.columns));
         let questions = pairs.questions.len();
         let count = pairs.pairs.len();
         say(&format!(
-            "{questions} questions with several responses: {count} pairs, each in both orders"
+            "{} with several responses: {}, each in both orders",
+            counted(questions, "question"),
+            counted(count, "pair")
         ));
     }
     write_pairs(&rows, samples, &pairs.pairs)?;
@@ -93,7 +96,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
             Ok(())
         })
         .or_fail()?;
-    if !arguments.output.quiet {
+    if !arguments.output.end.quiet {
         print(ComparisonReport::of(&comparisons));
         say(&format!("rankings in {}", output.file.path().display()));
     }

@@ -170,7 +170,7 @@ fn say_summary(
     if let Some(file) = &output.summary {
         output::write_json(file, &summary.to_json())?;
     }
-    if !arguments.output.quiet {
+    if !arguments.output.end.quiet {
         print_summary(summary);
         for row in rows {
             say(row);

@@ -12,7 +12,7 @@ use crate::cli::inputs::has_stdin;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{load_inputs, run_one, shard_in_name};
 use crate::cli::prompt_choice::PromptChoice;
-use crate::cli::{Failure, INTERRUPTED, OrFail, output, say};
+use crate::cli::{Failure, INTERRUPTED, OrFail, counted, output, say};
 use juror_data::output::{Mark, has_place_beside};
 use juror_data::{LineLimit, LoadOptions, Samples};
 use juror_judge::judge::RulesMode;
@@ -105,12 +105,13 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     (verdict.calibration, verdict.min_confidence) = (None, None);
     verdict.rules.rules = RulesMode::Off;
     verdict.rules.audit = None;
-    if !arguments.output.quiet {
+    if !arguments.output.end.quiet {
         let count = first.len();
-        say(&format!("solving {count} questions first"));
+        say(&format!("solving {} first", counted(count, "question")));
     }
     // Its own summary would be of verdicts that are none.
-    line.output.quiet = true;
+    line.output.end.quiet = true;
+    line.output.end.allow_open = true;
     if run_one(line)?.code == INTERRUPTED {
         return Ok(INTERRUPTED);
     }
@@ -123,7 +124,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         }
     }
     let solutions = OwnSolutions::new(solutions);
-    if !arguments.output.quiet {
+    if !arguments.output.end.quiet {
         let (own, all) = (solutions.count(), first.len());
         say(&format!(
             "own solutions of {own} of {all} questions, in {}",

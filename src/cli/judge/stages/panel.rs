@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Output, check, say_summary, verdicts};
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
-use crate::cli::judge::{Ran, code_of, run_one};
+use crate::cli::judge::{Ran, run_one};
 use crate::cli::progress::percent;
 use crate::cli::several::PanelFile;
 use crate::cli::{Command, Failure, INTERRUPTED, OrFail, say};
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     let mut texts = Vec::new();
     for (line, judge) in lines.into_iter().zip(judges) {
         let name = &judge.name;
-        if !arguments.output.quiet {
+        if !arguments.output.end.quiet {
             say(&format!("judge {name}"));
         }
         let Ran { code, session, .. } = run_one(line)?;
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     ));
     rows.push(format!("verdicts in {}", output.file.path().display()));
     say_summary(arguments, &output, &summary, &rows)?;
-    Ok(code_of(&summary))
+    Ok(arguments.output.end.code_of(&summary))
 }
 
 /// Of which trial of which sample a verdict is.

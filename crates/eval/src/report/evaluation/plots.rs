@@ -148,7 +148,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
         if known {
             judge.evaluation.cost
         } else {
-            Some(judge.evaluation.all.tokens.mean)
+            judge.evaluation.all.tokens.map(|tokens| tokens.mean)
         }
     };
     // The first judge keeps its colour, whichever judges are left out.
@@ -358,7 +358,7 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
     if beyond > 0 {
         rows.push(vec![format!("{} or more", columns * step), grouped(beyond)]);
     }
-    let tokens = first.evaluation.all.tokens;
+    let tokens = first.evaluation.all.tokens?;
     let plot = Plot {
         id: "tokens".to_owned(),
         title: "Tokens generated for a verdict".to_owned(),

@@ -221,13 +221,15 @@ fn main(first: &JudgeResults<'_>) -> Vec<Html> {
         format!("{} of {}", grouped(without), grouped(all.verdicts)),
         "Unreadable, unsure, too long, outside the judge's domain, or failed: no reward.",
     );
-    add(
-        "tokens for a verdict",
-        format!("{:.0}", all.tokens.mean),
-        "",
-        format!("median {}", all.tokens.median),
-        "The mean of what the judge generated: most of a verdict's cost.",
-    );
+    if let Some(tokens) = all.tokens {
+        add(
+            "tokens for a verdict",
+            format!("{:.0}", tokens.mean),
+            "",
+            format!("median {}", tokens.median),
+            "The mean of what the judge generated: most of a verdict's cost.",
+        );
+    }
     if let Some(rate) = first.verdicts_per_second {
         let digits = usize::from(rate < 100.0);
         add(

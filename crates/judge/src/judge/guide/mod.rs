@@ -165,6 +165,28 @@ impl VerdictGuide {
         Ok(Some(guide))
     }
 
+    /// The most tokens that it lets be written; `None` where nothing bounds text of the judge's own.
+    pub(super) fn longest(&self) -> Option<usize> {
+        let thinking = |thinks: bool| match self.options.thinking_budget {
+            _ if !thinks => Some(0),
+            budget => Some(budget? + THINKING_END),
+        };
+        let is_thinking = |way: &Opening| matches!(way, Opening::Thinking(_));
+        let fork = |fork: &Fork| TokenPart::Fork(fork.clone()).longest();
+        let begun = match &self.state {
+            State::Fork(known) => fork(known),
+            State::Opening(known, ways) => fork(known) + thinking(ways.iter().any(is_thinking))?,
+            State::Thinking(_) => thinking(true)?,
+            State::Over => 0,
+            _ => return None,
+        };
+        let rest = self.parts.iter().map(|part| match part {
+            TokenPart::Fork(known) => Some(fork(known)),
+            _ => None,
+        });
+        Some(begun + rest.sum::<Option<usize>>()?)
+    }
+
     /// Goes to the next part.
     fn next_part(&mut self) {
         let prompts = &self.text.prompts;

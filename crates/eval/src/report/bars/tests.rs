@@ -25,7 +25,7 @@ fn bars_fit_their_columns() {
     );
     for columns in 0..120 {
         for line in lines(&bars, columns) {
-            assert!(measure_text_width(&line) <= columns, "{line}");
+            assert!(width_of(&line) <= columns, "{line}");
         }
     }
     assert!(lines(&bars, 27).is_empty());

@@ -1,8 +1,6 @@
 //! Small plots for a terminal: horizontal bars, as wide as there is room.
 
-use console::measure_text_width;
-
-use juror_eval::eval::{Reliability, Verdicts};
+use crate::eval::{Reliability, Verdicts};
 
 /// Columns of a bar, at least and at most.
 const WIDTH: (usize, usize) = (8, 32);
@@ -21,7 +19,7 @@ struct Bar {
 }
 
 /// How often verdicts with these probabilities are labelled true.
-pub(super) fn reliability(of: &Reliability, columns: usize) -> Vec<String> {
+pub fn reliability(of: &Reliability, columns: usize) -> Vec<String> {
     let bars = of.bins.iter().filter_map(|bin| {
         let (probability, observed) = (bin.probability?, bin.observed?);
         Some(Bar {
@@ -34,7 +32,7 @@ pub(super) fn reliability(of: &Reliability, columns: usize) -> Vec<String> {
 }
 
 /// How many verdicts took so many tokens.
-pub(super) fn tokens(verdicts: &Verdicts, columns: usize) -> Vec<String> {
+pub fn tokens(verdicts: &Verdicts, columns: usize) -> Vec<String> {
     let generated = verdicts.scored.iter().map(|one| one.generated);
     let longest = generated.clone().max().unwrap_or(0);
     if longest == 0 {
@@ -58,9 +56,14 @@ pub(super) fn tokens(verdicts: &Verdicts, columns: usize) -> Vec<String> {
     lines(&bars.collect::<Vec<_>>(), columns)
 }
 
+/// The columns of figures and blocks, one each.
+fn width_of(text: &str) -> usize {
+    text.chars().count()
+}
+
 /// The bars in lines of at most so many columns; empty if there is no room for them.
 fn lines(bars: &[Bar], columns: usize) -> Vec<String> {
-    let widest = |of: fn(&Bar) -> &str| bars.iter().map(|bar| measure_text_width(of(bar))).max();
+    let widest = |of: fn(&Bar) -> &str| bars.iter().map(|bar| width_of(of(bar))).max();
     let names = widest(|bar| &bar.name).unwrap_or(0);
     let notes = widest(|bar| &bar.note).unwrap_or(0);
     let room = columns.saturating_sub(2 + names + 2 + 2 + notes);
@@ -77,8 +80,8 @@ fn lines(bars: &[Bar], columns: usize) -> Vec<String> {
                 .filter(|rest| *rest > 0)
                 .map(|rest| EIGHTHS[rest - 1]),
         );
-        let blank = " ".repeat(width - measure_text_width(&drawn).min(width));
-        let before = " ".repeat(names - measure_text_width(&bar.name));
+        let blank = " ".repeat(width - width_of(&drawn).min(width));
+        let before = " ".repeat(names - width_of(&bar.name));
         format!("  {before}{}  {drawn}{blank}  {}", bar.name, bar.note)
     };
     bars.iter().map(line).collect()
