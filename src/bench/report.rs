@@ -95,14 +95,15 @@ impl Serialize for Latencies {
             ("e2el", self.whole),
         ];
         serializer.collect_map(all.into_iter().flat_map(|(what, spread)| {
-            let figures: [(&str, fn(Spread) -> f64); 5] = [
-                ("mean", |spread| spread.mean),
-                ("std", |spread| spread.std),
-                ("median", |spread| spread.p50),
-                ("p95", |spread| spread.p95),
-                ("p99", |spread| spread.p99),
-            ];
-            figures.map(|(name, of)| (format!("{name}_{what}_ms"), spread.map(of)))
+            let of = |get: fn(Spread) -> f64| spread.map(get);
+            [
+                ("mean", of(|spread| spread.mean)),
+                ("std", of(|spread| spread.std)),
+                ("median", of(|spread| spread.p50)),
+                ("p95", of(|spread| spread.p95)),
+                ("p99", of(|spread| spread.p99)),
+            ]
+            .map(|(name, time)| (format!("{name}_{what}_ms"), time))
         }))
     }
 }

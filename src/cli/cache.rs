@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use clap::Subcommand;
 
 use super::judge::parse_size;
-use super::{DONE, Failure, INCOMPLETE, OrFail, counted_are, for_output, say};
+use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
 use crate::bench::estimate::gigabytes;
 use juror_judge::judge::cache::{self, CACHE_SIZE, CacheError, CacheStatistics};
 
@@ -58,8 +58,7 @@ pub(super) fn run(action: CacheAction) -> Result<u8, Failure> {
             if !statistics.broken.is_empty() {
                 let count = statistics.broken.len();
                 say(&format!(
-                    "{} no answer: such lines are passed over, and `juror cache prune` removes them",
-                    counted_are(count, "line")
+                    "lines that are no answers, and passed over: {count}; `juror cache prune` removes them"
                 ));
                 return Ok(INCOMPLETE);
             }

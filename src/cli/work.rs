@@ -77,7 +77,12 @@ impl Work {
         let engine = &summary.engine;
         // What is under way is half done.
         let completed = judged as f64 + engine.running as f64 / 2.0;
-        let (mut done, mut whole) = (completed, jobs as f64);
+        // Of verdicts alone; more where the work is known, as the longest come first.
+        let mut share = if judged > 0 {
+            completed / jobs as f64
+        } else {
+            0.0
+        };
         let mut reading = None;
         if let Some(work) = work {
             // Of a run that goes on, the prompts that are left.
@@ -89,16 +94,18 @@ impl Work {
                 most => most.map(|most| (most * jobs) as f64),
             };
             reading = (judged == 0).then_some((read as usize, prompts as usize));
-            done = read + written;
-            whole = writing.map_or(f64::INFINITY, |writing| prompts + writing);
+            let of_work = writing.map(|writing| (read + written) / (prompts + writing).max(1.0));
+            // Answers to equal prompts need no work.
+            let of_verdicts = judged as f64 / jobs.max(1) as f64;
+            share = of_work.unwrap_or(0.0).max(of_verdicts);
         }
-        let is_known = whole.is_finite() && done > 0.0 && (work.is_some() || judged > 0);
-        let left = (whole - done).max(0.0) / done * summary.elapsed.as_secs_f64();
+        let share = share.min(1.0);
+        let left = summary.elapsed.as_secs_f64() * (1.0 - share) / share;
         let before = summary.resumed as f64 / all.max(1) as f64;
-        let share = Some(done / whole).filter(|_| is_known).unwrap_or(0.0);
         Progressed {
-            share: before + (1.0 - before) * share.min(1.0),
-            left: Duration::try_from_secs_f64(left).ok().filter(|_| is_known),
+            share: before + (1.0 - before) * share,
+            // At a share of 0 it is none.
+            left: Duration::try_from_secs_f64(left).ok(),
             reading,
         }
     }

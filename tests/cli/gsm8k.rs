@@ -293,7 +293,7 @@ fn what_does_not_meet_is_counted_and_left_out() {
         0,
         &[
             "1 response is to questions that --data does not have",
-            "2 questions of test.jsonl (original) have no response",
+            "2 questions are left out, without a response, of test.jsonl (original)",
             "questions have from 1 to 2 responses: pass@k and maj@k are told up to k = 1",
         ],
     );
@@ -502,7 +502,9 @@ fn a_judge_and_the_methods_are_compared_and_both_against_labels() {
         (&json!(1), &json!(3), &json!(2), &json!(0))
     );
     close(&labels["mcnemar"]["p_exact"], 1.0);
-    ran.prints(&["in 66.7 (30.0–90.3) %"]);
+    // A paragraph, broken between words.
+    let paragraphs = ran.stdout.replace('\n', " ");
+    assert!(paragraphs.contains("in 66.7 (30.0–90.3) %"), "{paragraphs}");
     // Labels in another file, by id; without labels there is agreement alone.
     let relabelled = cases.map(|(id, ..)| json!({"id": id, "human": id == "c"}));
     folder.write("labels.jsonl", lines(relabelled));
@@ -545,7 +547,7 @@ fn a_model_solves_and_is_scored_and_a_second_run_goes_on() {
         &[
             "engine: ",
             "2 questions answered",
-            "2 questions of test.jsonl (original) have no response",
+            "2 questions are left out, without a response, of test.jsonl (original)",
         ],
     );
     let rows = folder.lines("solved.jsonl");

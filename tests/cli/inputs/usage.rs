@@ -172,7 +172,8 @@ fn standard_output_is_verdicts_and_nothing_else() {
     lines.iter().for_each(check_verdict);
 
     let quiet = folder.run(&[&arguments[..], &["--quiet"]].concat());
-    assert_eq!(quiet.expect(3, &[]).stderr, "");
+    quiet.expect(3, &["exit code 3"]);
+    assert_eq!(quiet.stderr.lines().count(), 1, "{}", quiet.stderr);
     assert_eq!(quiet.lines().len(), 3);
 }
 
