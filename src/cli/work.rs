@@ -77,12 +77,7 @@ impl Work {
         let engine = &summary.engine;
         // What is under way is half done.
         let completed = judged as f64 + engine.running as f64 / 2.0;
-        // Of verdicts alone; more where the work is known, as the longest come first.
-        let mut share = if judged > 0 {
-            completed / jobs as f64
-        } else {
-            0.0
-        };
+        let mut share = judged.min(1) as f64 * completed / jobs.max(1) as f64;
         let mut reading = None;
         if let Some(work) = work {
             // Of a run that goes on, the prompts that are left.
@@ -104,7 +99,6 @@ impl Work {
         let before = summary.resumed as f64 / all.max(1) as f64;
         Progressed {
             share: before + (1.0 - before) * share,
-            // At a share of 0 it is none.
             left: Duration::try_from_secs_f64(left).ok(),
             reading,
         }
