@@ -209,6 +209,7 @@ fn requests(vocab: usize) -> impl Iterator<Item = Request> {
         guide: None,
         choices: None,
         logprobs: None,
+        background: false,
     })
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn measure(
         guide: None,
         choices: None,
         logprobs: None,
+        background: false,
     };
     let mut warm = config.pinned_prefix.clone();
     warm.push(0);

@@ -71,6 +71,7 @@ pub(super) fn requests(prompts: Vec<Vec<u32>>) -> Vec<Request> {
         guide: None,
         choices: None,
         logprobs: None,
+        background: false,
     };
     prompts.into_iter().enumerate().map(request).collect()
 }

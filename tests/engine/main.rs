@@ -253,6 +253,40 @@ fn what_can_never_run_is_refused_with_the_numbers() {
 }
 
 #[test]
+fn requests_in_the_background_stand_back_while_others_run() {
+    let long = (0..VOCAB as u32)
+        .map(|first| vec![first, 5, 6])
+        .find(|prompt| expected(prompt, 90).len() == 90)
+        .unwrap();
+    let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
+    for id in 0..4 {
+        engine.add(Request {
+            background: true,
+            ..request(id, long.clone(), 90, Sampling::GREEDY)
+        });
+    }
+    let mut completions = Vec::new();
+    let steps = |engine: &mut Engine, completions: &mut Vec<_>, count: usize| {
+        let before = engine.stats();
+        for _ in 0..count {
+            completions.extend(engine.step().unwrap());
+        }
+        engine.stats().rows - before.rows
+    };
+    // Alone they have part in each step.
+    assert!(steps(&mut engine, &mut completions, 10) >= 30);
+    engine.add(request(9, long.clone(), 40, Sampling::GREEDY));
+    // The other one has part in all 32; they have in that in which it is admitted, and in two of the others.
+    assert_eq!(steps(&mut engine, &mut completions, 32), 32 + 3 * 4);
+    completions.extend(run(&mut engine));
+    assert_eq!(completions[0].id, 9);
+    assert_eq!(completions[0].tokens, expected(&long, 40));
+    for completion in &completions[1..] {
+        assert_eq!(completion.tokens, expected(&long, 90));
+    }
+}
+
+#[test]
 fn generations_end_at_stop_rules_limits_and_eos() {
     let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
     let prompt = (0..VOCAB as u32)
@@ -304,6 +338,7 @@ proptest! {
         for (id, prompt) in prompts.iter().enumerate() {
             engine.add(Request {
                 guide: Some(Box::new(guide(id))),
+                background: id % 3 == 1,
                 ..request(id as u64, prompt.clone(), 20, Sampling::GREEDY)
             });
         }

@@ -154,6 +154,7 @@ pub(crate) fn request(
         guide: None,
         choices: None,
         logprobs: None,
+        background: false,
     }
 }
 

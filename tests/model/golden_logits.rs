@@ -364,6 +364,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
                 guide: None,
                 choices: None,
                 logprobs: None,
+                background: false,
             });
         }
         let mut completions = Vec::new();

@@ -298,6 +298,7 @@ fn requests() -> Vec<Request> {
                 guide: None,
                 choices: None,
                 logprobs: Some(2),
+                background: false,
             }
         })
         .collect()

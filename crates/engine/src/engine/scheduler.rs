@@ -34,6 +34,10 @@ pub(super) enum Plan {
     NeedsPreemption,
 }
 
+/// While other requests run, those in the background have a part in one of so many steps: a full batch of them has about as much time as
+/// the others then.
+const BACKGROUND_EVERY: u64 = 16;
+
 /// How much a step computes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepSize {
@@ -58,6 +62,10 @@ impl StepSize {
 /// Every block in use belongs to running sequences, to sequences in `leaving`, or is pinned. Running sequences are in the
 /// order of their admission, and so are the rows of every step.
 pub(super) struct Scheduler {
+    /// Whether requests in the background stand back: the time of a step of the host grows with its rows, that of a device hardly does.
+    rows_cost: bool,
+    /// Steps planned so far.
+    steps: u64,
     /// The most tokens in a step; at least `max_sequences`, so that every running sequence gets its token.
     token_budget: usize,
     max_sequences: usize,
@@ -121,6 +129,8 @@ impl Scheduler {
             .map(|root| BlockHash::chain_all(root, pinned, config.block_size))
             .collect();
         Self {
+            rows_cost: !async_scheduling,
+            steps: 0,
             token_budget: config.token_budget.max(config.max_sequences),
             max_sequences: config.max_sequences,
             max_prefill_chunk: config.max_prefill_chunk,
@@ -242,8 +252,15 @@ impl Scheduler {
         self.restart();
         let preemptions = self.preemptions;
         let mut budget = self.token_budget;
+        self.steps += 1;
+        let stands_back = self.background_stands_back();
         for decoding in [true, false] {
-            if !self.schedule_running(&mut budget, decoding, may_preempt) {
+            if !self.schedule_running(
+                |sequence| stands_back && sequence.request().background,
+                &mut budget,
+                decoding,
+                may_preempt,
+            ) {
                 return Plan::NeedsPreemption;
             }
         }
@@ -363,9 +380,26 @@ impl Scheduler {
         self.waiting.push_front(sequence);
     }
 
+    /// Whether requests in the background have no part in this step: another one has, and it is none of the few that they share.
+    fn background_stands_back(&self) -> bool {
+        let mut running = self.running.iter();
+        self.rows_cost
+            && !self.steps.is_multiple_of(BACKGROUND_EVERY)
+            && running.any(|sequence| {
+                let has_work = !sequence.is_complete() && !sequence.must_restart();
+                has_work && !sequence.request().background
+            })
+    }
+
     /// Gives tokens to the running sequences, oldest first: to those with one pending token if `decoding`, else to those
-    /// with more. Returns false if one of them lacks a block and preemption is not allowed.
-    fn schedule_running(&mut self, budget: &mut usize, decoding: bool, may_preempt: bool) -> bool {
+    /// with more; `left_out` says of which to none. Returns false if one of them lacks a block and preemption is not allowed.
+    fn schedule_running(
+        &mut self,
+        left_out: impl Fn(&Sequence) -> bool,
+        budget: &mut usize,
+        decoding: bool,
+        may_preempt: bool,
+    ) -> bool {
         let mut index = 0;
         while let Some(sequence) = self.running.get(index) {
             let pending = sequence.pending();
@@ -375,7 +409,7 @@ impl Scheduler {
                 .min(sequence.to_border());
             let wanted =
                 (pending == 1) == decoding && !sequence.is_complete() && !sequence.must_restart();
-            if sequence.scheduled() > 0 || !wanted || tokens == 0 {
+            if sequence.scheduled() > 0 || !wanted || tokens == 0 || left_out(sequence) {
                 index += 1;
                 continue;
             }

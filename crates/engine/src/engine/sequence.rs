@@ -46,6 +46,8 @@ pub struct Request {
     pub choices: Option<Arc<Choices>>,
     /// How many of the likeliest tokens to report at each chosen token, with log-probabilities, at most 20; `None` reports nothing.
     pub logprobs: Option<usize>,
+    /// Whether it stands back while others run: where the time of a step grows with its rows, it is computed in few steps then.
+    pub background: bool,
 }
 
 /// Why a generation ended.

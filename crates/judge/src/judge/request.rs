@@ -147,6 +147,7 @@ impl<'a> RequestBuilder<'a> {
             guide,
             choices: Some(self.text.choices.clone()),
             logprobs: self.text.wants_probabilities().then_some(0),
+            background: false,
         };
         let ask = Ask {
             request,

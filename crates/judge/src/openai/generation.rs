@@ -125,6 +125,7 @@ impl Generation {
                     guide,
                     choices: None,
                     logprobs: request.logprobs,
+                    background: false,
                 };
                 let request = if request.echo { Echo::of(asked) } else { asked };
                 Ask {

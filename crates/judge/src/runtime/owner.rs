@@ -314,7 +314,11 @@ impl Owner {
         }
         self.next_id += 1;
         let pending = Pending {
-            request: Some(Request { id, ..request }),
+            request: Some(Request {
+                id,
+                background: is_long,
+                ..request
+            }),
             form,
             question,
             notes,

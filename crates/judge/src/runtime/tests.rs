@@ -236,6 +236,7 @@ fn ask_for(
                 guide: None,
                 choices: None,
                 logprobs: None,
+                background: false,
             },
             notes: GuideNotes::default(),
         },
