@@ -373,6 +373,11 @@ impl Operations {
                 args.extend([Arg::F32(alpha as f32), Arg::F32(limit as f32)]);
                 &self.clamped_swiglu
             }
+            Activation::Gelu => {
+                return Err(ModelError::Unsupported(
+                    "no CUDA kernel for GELU".to_owned(),
+                ));
+            }
         };
         let grid = match out {
             Target::Plain(_) => Grid {
