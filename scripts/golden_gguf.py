@@ -7,7 +7,7 @@
 The tensors are those of transformers' classes, rearranged as llama.cpp's converter (conversion/qwen.py) does: value heads tiled
 over key heads, rates of decay as -exp(A_log), one added to norms that are stored less one. Beside NAME.gguf lies NAME.json:
 for each prompt of token ids the ids that llama.cpp (the wheel xllamacpp) takes greedily, and their log-probabilities.
-tests/model/gguf/recurrent.rs follows them.
+tests/model/recurrent.rs follows them.
 """
 
 import json

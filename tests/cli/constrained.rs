@@ -138,9 +138,11 @@ fn answers_of_a_schema_are_verdicts() {
 fn an_integer_of_a_schema_is_a_label() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(4));
-    let labels: String = (1..=5)
-        .map(|points| format!("{points} = {{ score = {} }}\n", f64::from(points - 1) / 4.0))
-        .collect();
+    let labels = (1..=5).map(|points| {
+        let score = f64::from(points - 1) / 4.0;
+        format!("{points} = {{ score = {score} }}\n")
+    });
+    let labels = labels.collect::<Vec<_>>().concat();
     folder.write(
         "points.toml",
         format!(

@@ -69,6 +69,7 @@ fn compare_attention(candidate: &Candidate) {
                 cached: shared * block_size,
                 blocks: sequences[0].blocks[..shared].to_vec(),
                 long: false,
+                state: None,
             };
             blocks.grow(&mut sequence);
             sequences.push(sequence);

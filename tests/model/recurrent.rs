@@ -229,6 +229,23 @@ fn what_is_missing_or_of_another_shape_is_named() {
             "{error}"
         );
     }
+    // Blocks that are neither layers nor said to guess ahead.
+    let key = "qwen35.block_count";
+    let at = bytes
+        .windows(key.len())
+        .position(|window| window == key.as_bytes());
+    // After the key come the value's type and the value, of four bytes each.
+    let at = at.unwrap() + key.len() + 4;
+    let mut fewer = bytes.clone();
+    fewer[at] -= 1;
+    let path = folder.path().join("fewer.gguf");
+    std::fs::write(&path, fewer).unwrap();
+    let error = refusal(&path);
+    let left = format!("blk.{}.", bytes[at] - 1);
+    assert!(
+        error.contains(&left) || error.contains("layers."),
+        "{error}"
+    );
 }
 
 #[test]

@@ -238,6 +238,17 @@ impl ModelConfig {
                 (self.embedding_scale - 1.0).abs() > 1e-12,
                 "a scale of embeddings",
             ),
+            (self.recurrent.is_some(), "recurrent layers"),
+            (
+                self.family.gates_heads,
+                "gates on what attention's heads return",
+            ),
+            (
+                self.experts
+                    .as_ref()
+                    .is_some_and(|experts| experts.shared.is_some()),
+                "experts that work on every token",
+            ),
         ]
         .into_iter()
         .find_map(|(is_so, what)| is_so.then_some(what))
@@ -249,7 +260,17 @@ impl ModelConfig {
     /// [`CheckpointError::Config`] naming the key, or the file's own error.
     pub fn load(source: &ModelSource) -> Result<Self, CheckpointError> {
         let path = source.describe(CONFIG_FILE);
-        let mut config = Self::parse(&source.read_text(CONFIG_FILE)?, &path)?;
+        let text = source.read_text(CONFIG_FILE)?;
+        if !matches!(source, ModelSource::Gguf(_)) {
+            let value = read(&text, &path)?;
+            let keys = Keys::new(&value, &path);
+            for own in [read::CONVERTED, read::EXPERTS_APART] {
+                if !keys.lacks(own) {
+                    return keys.fail(format!("{own} is not supported"));
+                }
+            }
+        }
+        let mut config = Self::parse(&text, &path)?;
         let generation = "generation_config.json";
         if source.has(generation) {
             let path = source.describe(generation);

@@ -132,6 +132,10 @@ fn in_plain_keys(
         plain.insert((*plain_name).into(), value);
     }
     for (key, setting) in family.defaults {
+        // Null is as good as none, but for a window: there it says that there is none.
+        if plain.get(*key).is_some_and(Value::is_null) && *key != "sliding_window" {
+            plain.remove(*key);
+        }
         plain.entry(*key).or_insert_with(|| setting.value());
     }
     Ok(Value::Object(plain))
@@ -159,6 +163,13 @@ fn text_part(
                 let Some(value) = outer.remove(key) else {
                     continue;
                 };
+                let inside = text.get(key).filter(|inside| !inside.is_null());
+                if key == "quantization_config"
+                    && !value.is_null()
+                    && inside.is_some_and(|inside| *inside != value)
+                {
+                    return keys.fail(format!("{key} and text_config.{key} differ"));
+                }
                 // Older files say only inside that the table is the head too, and newer ones only outside.
                 let either = key == "tie_word_embeddings" && value == true;
                 if either || !text.contains_key(key) {
@@ -231,15 +242,20 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         Factor::InverseRootOf(key) => number(key).map(|number| 1.0 / number.sqrt()),
     };
     let softcap = |key: Option<&str>| match key {
-        Some(key) if keys.get(key).is_some() => number(key).map(Some),
+        Some(key) if keys.get(key).is_some() => match number(key)? {
+            // Others are no numbers in f32, or leave none of the score.
+            bound @ 1e-3..=1e6 => Ok(Some(bound)),
+            bound => keys.fail(format!(
+                "{key} is {bound}, and must be from 0.001 to 1,000,000"
+            )),
+        },
         _ => Ok(None),
     };
-    // A key of our own for GGUF files.
-    let converted = keys.flag("converted", false)?;
+    let converted = keys.flag(CONVERTED, false)?;
     let recurrent = recurrent::parse(keys, family, layers, converted)?;
     // Recurrent layers have kinds of their own, and no windows beside them.
     let (windows, windowed) = if recurrent.is_some() {
-        (vec![None; layers], Vec::new())
+        (vec![None; layers], vec![false; layers])
     } else {
         windows(keys, family, layers, max_positions)?
     };
@@ -350,6 +366,10 @@ fn ropes(
     Ok((rope, other.then_some(window)))
 }
 
+/// Keys of our own for what the tensors of GGUF files are.
+pub(in crate::checkpoint) const CONVERTED: &str = "converted";
+pub(in crate::checkpoint) const EXPERTS_APART: &str = "experts_apart";
+
 /// Kinds of layers in `layer_types`.
 const LAYER_KINDS: [&str; 2] = ["full_attention", "sliding_attention"];
 
@@ -449,8 +469,8 @@ fn experts(keys: &Keys, family: &Family) -> Result<Option<Experts>, CheckpointEr
         },
         shared: named.shared.map(|key| keys.size(key)).transpose()?,
         mxfp4,
-        // A key of our own for GGUF files, which store experts apart.
-        together: family.has(Part::ExpertsGateUp) && !keys.flag("experts_apart", false)?,
+        // GGUF files store experts apart.
+        together: family.has(Part::ExpertsGateUp) && !keys.flag(EXPERTS_APART, false)?,
     };
     if experts.per_token > experts.count {
         return keys.fail(format!(

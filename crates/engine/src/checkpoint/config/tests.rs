@@ -193,6 +193,27 @@ fn recurrent_layers_are_read_and_contradictions_named() {
         let error = parse(&changed).unwrap_err();
         assert!(error.contains(message), "{error}");
     }
+    // Without a recurrent layer it still has gates, which no CUDA kernel computes.
+    let mut full = qwen3_5();
+    full["text_config"]["layer_types"] = json!(vec!["full_attention"; 32]);
+    let full = parse(&full).unwrap();
+    assert!(full.recurrent.is_none() && full.beyond_kernels().is_some());
+    // Null is as good as none, and a second rotary embedding is of no layer here.
+    let mut other = qwen3_5();
+    other["text_config"]["rope_parameters"] = json!({"full_attention": {"rope_theta": 1e7, "partial_rotary_factor": 0.25},
+        "sliding_attention": {"rope_theta": 1e4}});
+    other["text_config"]["partial_rotary_factor"] = Value::Null;
+    let other = parse(&other).unwrap();
+    assert!(
+        other
+            .second_rope
+            .is_none_or(|second| second.layers == [false; 32])
+    );
+    let mut two = qwen3_5();
+    two["quantization_config"] = json!({"quant_method": "fp8"});
+    two["text_config"]["quantization_config"] = json!({"quant_method": "awq"});
+    let error = parse(&two).unwrap_err();
+    assert!(error.contains("differ"), "{error}");
     let mut neither = qwen3_5();
     neither["text_config"]["layer_types"] = Value::Null;
     neither["text_config"]["full_attention_interval"] = Value::Null;
@@ -436,6 +457,12 @@ fn gemma_differs_by_layer() {
     assert!((parsed.score_scale - 168f64.powf(-0.5)).abs() < 1e-12);
     gemma["architectures"] = json!(["Gemma2ForCausalLM"]);
     gemma.as_object_mut().unwrap().remove("rope_scaling");
+    for bound in [1e-50, 1e39] {
+        let mut beyond = gemma.clone();
+        beyond["final_logit_softcapping"] = json!(bound);
+        let error = parse(&beyond).unwrap_err();
+        assert!(error.contains("final_logit_softcapping is"), "{error}");
+    }
     let parsed = parse(&gemma).unwrap();
     assert_eq!(
         (

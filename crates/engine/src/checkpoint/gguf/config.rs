@@ -1,12 +1,13 @@
 //! The metadata of a file as a `config.json` with Hugging Face's keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::{Map, Value as Json, json};
 
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
-use crate::checkpoint::families::{Bias, FAMILIES, Factor, Family, Part, Windows};
+use crate::checkpoint::families::{Bias, FAMILIES, Factor, Family, Part, Setting, Windows};
 use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Divisors of rotary frequencies that a file stores as tensors, by name.
@@ -114,6 +115,23 @@ impl<'a> Keys<'a> {
     }
 }
 
+/// The blocks that guess several tokens ahead: they come after the layers, and are not loaded.
+///
+/// # Errors
+/// [`CheckpointError::Config`] where there are more of them than blocks.
+pub(super) fn blocks_ahead(metadata: &Metadata) -> Result<Range<usize>, CheckpointError> {
+    let at = Keys::of(metadata)?;
+    let key = at.key("nextn_predict_layers");
+    let (blocks, ahead) = (
+        metadata.size(&at.key("block_count"))?,
+        metadata.optional_size(&key)?.unwrap_or(0),
+    );
+    match blocks.checked_sub(ahead) {
+        Some(layers) if layers > 0 => Ok(layers..blocks),
+        _ => metadata.fail(format!("{key} is {ahead}, of {blocks} blocks")),
+    }
+}
+
 /// The metadata as `config.json`.
 ///
 /// # Errors
@@ -155,9 +173,7 @@ pub(super) fn config(
         ));
     };
     let hidden = size("embedding_length")?;
-    // Blocks that guess several tokens ahead come last, and are not loaded.
-    let ahead = optional("nextn_predict_layers")?.unwrap_or(0);
-    let layers = size("block_count")?.saturating_sub(ahead);
+    let layers = blocks_ahead(metadata)?.start;
     let experts = family.experts.as_ref();
     let width = experts
         .map(|_| size("expert_feed_forward_length"))
@@ -236,6 +252,16 @@ pub(super) fn config(
         }
     }
     match (family.windows, window) {
+        // Files that leave the key out are older than it: the family's window, if that is one and the same in all sizes.
+        (Windows::AllButEvery(_), None) => {
+            let is_known = |(key, _): &(&str, Setting)| *key == "sliding_window";
+            if !family.defaults.iter().any(is_known) {
+                return metadata.fail(format!(
+                    "no {} in its metadata",
+                    at.key("attention.sliding_window")
+                ));
+            }
+        }
         (Windows::All | Windows::AllButEvery(_), window) => set("sliding_window", json!(window)),
         (_, Some(_)) => {
             return metadata.fail(format!(

@@ -94,11 +94,12 @@ impl Gguf {
         let head_dim = config::head_dim(&metadata)?;
         let vocabulary = Vocabulary::read(&metadata)?;
         let config = config::config(family, &metadata, &tensors, &factors, &vocabulary.eos)?;
+        let ahead = config::blocks_ahead(&metadata)?;
         let experts = experts(family, &metadata, &config, &tensors)?;
         let tensors = places
             .iter()
             .filter(|(name, _)| !names::FACTORS.contains(&name.as_str()))
-            .filter(|(name, _)| !is_ahead(name, &config))
+            .filter(|(name, _)| !block(name).is_some_and(|block| ahead.contains(&block)))
             .flat_map(|(name, (part, info))| {
                 let renamed = names::rename(family, head_dim, experts, name, info);
                 renamed.into_iter().map(|renamed| (*part, renamed))
@@ -243,18 +244,10 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
         .collect()
 }
 
-/// Whether a tensor is of a block behind the last layer, which guesses several tokens ahead.
-fn is_ahead(name: &str, config: &Json) -> bool {
-    let block = name
-        .strip_prefix("blk.")
-        .and_then(|rest| rest.split_once('.'));
-    let block = block.and_then(|(block, _)| block.parse().ok());
-    let layers = config.get("num_hidden_layers").and_then(Json::as_u64);
-    let recurrent = config.get("linear_num_value_heads").is_some();
-    recurrent
-        && block
-            .zip(layers)
-            .is_some_and(|(block, layers): (u64, u64)| block >= layers)
+/// The block of a tensor, by its name.
+fn block(name: &str) -> Option<usize> {
+    let (block, _) = name.strip_prefix("blk.")?.split_once('.')?;
+    block.parse().ok()
 }
 
 /// The number of experts in a layer; `None` without experts. Stacked experts are split into a tensor each, so their number is limited.

@@ -7,17 +7,20 @@ use minijinja::{Error, State};
 
 use super::environment::{fault, float};
 
-/// The widest indentation.
-const MAX_INDENT: i64 = 64;
+/// The widest indentation, and the longest separator.
+const MAX_INDENT: usize = 64;
+
+/// How deep lists and objects may lie in one another: a value may hold itself.
+const MAX_DEPTH: usize = 128;
 
 /// The filter: `tojson(ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
 #[expect(clippy::needless_pass_by_value, reason = "minijinja hands them over")]
 pub(super) fn tojson(state: &State, value: &Value, options: Kwargs) -> Result<Value, Error> {
     let indent = match options.get::<Option<Value>>("indent")? {
         Some(width) if width.is_none() => None,
-        Some(text) if text.as_str().is_some() => Some(text.to_string()),
-        Some(width) => match width.as_i64() {
-            Some(width @ 0..=MAX_INDENT) => Some(" ".repeat(width as usize)),
+        Some(text) if text.as_str().is_some_and(is_short) => Some(text.to_string()),
+        Some(width) => match width.as_usize() {
+            Some(width @ 0..=MAX_INDENT) => Some(" ".repeat(width)),
             _ => {
                 return Err(fault(format!(
                     "tojson: an indent of {width} is not supported"
@@ -28,8 +31,12 @@ pub(super) fn tojson(state: &State, value: &Value, options: Kwargs) -> Result<Va
     };
     let separators = options.get::<Option<Vec<String>>>("separators")?;
     let [item, key] = match separators.as_deref() {
-        Some([item, key]) => [item.clone(), key.clone()],
-        Some(_) => return Err(fault("tojson: separators must be a pair".into())),
+        Some([item, key]) if is_short(item) && is_short(key) => [item.clone(), key.clone()],
+        Some(_) => {
+            return Err(fault(
+                "tojson: separators must be a pair of short texts".into(),
+            ));
+        }
         None => [if indent.is_some() { "," } else { ", " }, ": "].map(str::to_owned),
     };
     let mut writer = Writer {
@@ -47,6 +54,11 @@ pub(super) fn tojson(state: &State, value: &Value, options: Kwargs) -> Result<Va
     options.assert_all_used()?;
     writer.value(value, 0)?;
     Ok(Value::from(writer.out))
+}
+
+/// Whether a text may be written before each entry.
+fn is_short(text: &str) -> bool {
+    text.len() <= MAX_INDENT
 }
 
 struct Writer<'s> {
@@ -67,6 +79,11 @@ impl Writer<'_> {
         self.state
             .consume_fuel(1 + ((self.out.len() - self.paid) / 64) as u64)?;
         self.paid = self.out.len();
+        if depth > MAX_DEPTH {
+            return Err(fault(format!(
+                "tojson: values lie more than {MAX_DEPTH} deep in one another"
+            )));
+        }
         match value.kind() {
             ValueKind::String => self.string(value.as_str().unwrap_or_default()),
             ValueKind::Seq => {

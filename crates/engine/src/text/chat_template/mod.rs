@@ -390,7 +390,7 @@ fn on_a_stack_of_its_own<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, T
             })?;
         thread
             .join()
-            .map_err(|_| TextError::ChatTemplate("it failed: its interpreter broke off".into()))
+            .map_err(|_| TextError::ChatTemplate("it failed: rendering broke off".into()))
     })
 }
 

@@ -60,8 +60,23 @@ pub fn child() -> Option<ExitCode> {
             let _ = chat.render("What is 2 + 2?", &options);
             let _ = chat.render_without_generation_prompt("What is 2 + 2?", &options);
         }
-        let turns = json!([{"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": "4"}]);
-        let _ = chat.render_variables(&json!({"messages": turns}).to_string());
+        for thinking in [true, false] {
+            let options = ChatOptions {
+                thinking: Some(thinking),
+                ..ChatOptions::default()
+            };
+            let _ = chat.render("What is 2 + 2?", &options);
+        }
+        let user = json!({"role": "user", "content": "What is 2 + 2?"});
+        let answer = json!({"role": "assistant", "content": "4"});
+        let tool = json!({"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object", "properties": {}}}});
+        for variables in [
+            json!({"messages": [user, answer]}),
+            json!({"messages": [user, answer, user]}),
+            json!({"messages": [user], "tools": [tool]}),
+        ] {
+            let _ = chat.render_variables(&variables.to_string());
+        }
     }
     Some(ExitCode::SUCCESS)
 }

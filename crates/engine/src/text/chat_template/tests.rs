@@ -283,3 +283,23 @@ fn conversations_cost_in_proportion_under_templates_like_the_published() {
     }
     assert!(compared > 10, "{compared}");
 }
+
+#[test]
+fn tojson_is_bounded_in_depth_and_in_what_stands_between_entries() {
+    let nested = |depth: usize| {
+        format!(
+            "{{% set ns = namespace(v=1) %}}{{% for _ in range({depth}) %}}{{% set ns.v = [ns.v] %}}{{% endfor %}}{{{{ ns.v|tojson }}}}"
+        )
+    };
+    assert!(plain(&nested(100)).unwrap().starts_with("[[[["));
+    let error = plain(&nested(200)).unwrap_err();
+    assert!(error.contains("more than 128 deep"), "{error}");
+    let error = plain("{{ [1, 2]|tojson(indent='-' * 65) }}").unwrap_err();
+    assert!(error.contains("indent"), "{error}");
+    let error = plain("{{ [1, 2]|tojson(separators=['-' * 65, ':']) }}").unwrap_err();
+    assert!(error.contains("short texts"), "{error}");
+    assert_eq!(
+        plain("{{ [1, 2]|tojson(indent=1) }}").unwrap(),
+        "[\n 1,\n 2\n]"
+    );
+}
