@@ -23,4 +23,5 @@ mod families;
 mod gguf;
 mod golden_logits;
 mod quantised;
+mod real;
 mod recurrent;

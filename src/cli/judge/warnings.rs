@@ -33,6 +33,12 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
             domain.description
         ));
     }
+    if let (false, open @ 1..) = (quiet, summary.open) {
+        say(&format!(
+            "{open} of {} were not judged for a fault of the server, which may pass: the same command asks them again, and no other",
+            summary.verdicts()
+        ));
+    }
     let right = |all: bool| if all { "right" } else { "wrong" };
     let one_thing = summary.says_one_thing();
     if summary.is_at_odds_with_rules() {
