@@ -233,7 +233,7 @@ fn the_same_content_gets_numbered_ids() {
     assert_eq!(ids(&loaded), expected);
     assert_eq!(
         loaded.columns.to_string(),
-        "question ← question · reference ← answer · response ← response · id ← id (1 rows), the content's hash (3 rows)"
+        "question ← question · reference ← answer · response ← response · id ← id (1 row), the content's hash (3 rows)"
     );
 }
 
