@@ -136,6 +136,14 @@ const MODELS: [&str; 6] = [
     "synthetic",
 ];
 
+/// The keys of panels and protocols under which files are named.
+const NAMING: [&str; 6] = [
+    "model", "protocol", "options", "template", "schema", "grammar",
+];
+
+/// The files by which a folder is known as that of a model or an adapter.
+const OF_MODEL: [&str; 2] = ["config.json", "adapter_config.json"];
+
 /// What a command line reads.
 #[derive(Default)]
 struct Read {
@@ -164,15 +172,28 @@ impl Read {
     fn add_named_in(&mut self, file: &Path) {
         let text = read_text(file).unwrap_or_default();
         let folder = file.parent().unwrap_or(Path::new(""));
-        let mut values: Vec<toml::Value> = toml::from_str(&text).into_iter().collect();
-        while let Some(value) = values.pop() {
+        let table = toml::from_str(&text).ok();
+        let mut values: Vec<(String, toml::Value)> = table
+            .map(|table| (String::new(), toml::Value::Table(table)))
+            .into_iter()
+            .collect();
+        while let Some((key, value)) = values.pop() {
             match value {
-                toml::Value::Table(table) => values.extend(table.into_iter().map(|(_, one)| one)),
-                toml::Value::Array(list) => values.extend(list),
-                toml::Value::String(text) => {
+                toml::Value::Table(table) => values.extend(table),
+                toml::Value::Array(list) => {
+                    values.extend(list.into_iter().map(|one| (key.clone(), one)));
+                }
+                toml::Value::String(text) if NAMING.contains(&&*key) => {
                     let path = text.rsplit_once('=').map_or(&*text, |(_, path)| path);
-                    self.add_model(path.as_ref());
-                    self.add_model(&folder.join(path));
+                    if path.is_empty() {
+                        continue;
+                    }
+                    for path in [PathBuf::from(path), folder.join(path)] {
+                        let holds = |name: &&str| path.join(name).is_file();
+                        if path.is_file() || OF_MODEL.iter().any(holds) {
+                            self.add_model(&path);
+                        }
+                    }
                 }
                 _ => {}
             }

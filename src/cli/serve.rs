@@ -200,7 +200,7 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
             samples: arguments.server.max_samples,
             text: arguments.server.max_text as usize,
         },
-        log_requests: arguments.server.log_requests,
+        log_requests: arguments.server.log_requests.then_some(say),
     })
 }
 

@@ -79,10 +79,6 @@ fn the_other_letters_say_whose_c_is() {
             read("is_correct", &["C", "C"], &more),
             [c, c].map(Value::clone)
         );
-        assert_eq!(
-            read("is_correct", &["C", "A", "I"], &more),
-            [c, &t, &f].map(Value::clone)
-        );
     }
     // The derivation's label is known, so the whole is once the letter is.
     let rows = [
@@ -116,6 +112,48 @@ fn letters_that_may_be_either_are_refused() {
             let run = [command, "verdicts.jsonl", "--labels", "labels.jsonl"];
             folder.run(&run).expect(2, &both);
         }
+    }
+    // Where it is known whose the letters are, those of the others are none.
+    for (key, option, letter, advice) in [
+        (
+            "is_correct",
+            "letters=inspect",
+            "A",
+            "letters=verifierbench",
+        ),
+        (
+            "is_correct",
+            "letters=verifierbench",
+            "I",
+            "letters=inspect",
+        ),
+        (
+            "is_correct",
+            "letters=verifierbench",
+            "P",
+            "letters=inspect",
+        ),
+        ("gold_judgment", "subject=", "N", "name another key"),
+        ("scores", "outcome=scores.*.value", "B", "name another key"),
+    ] {
+        letters(&folder, key, &["C", letter]);
+        if key == "scores" {
+            let scores = json!({"id": "0", key: {"match": {"value": letter}}});
+            folder.write("labels.jsonl", scores.to_string());
+        }
+        let eval = ["eval", "verdicts.jsonl", "--labels", "labels.jsonl"];
+        let ran = folder.run(&[&eval[..], &["--label-columns", option]].concat());
+        let letter = format!("{letter:?}");
+        ran.expect(
+            2,
+            &[
+                key,
+                &letter,
+                "Inspect's (C, I, P, N)",
+                "VerifierBench's (A, B, C)",
+                advice,
+            ],
+        );
     }
     // The same among the keys that a verdict keeps of its row.
     let mut kept: Value = serde_json::from_str(&verdict("a", Some((true, true)))).unwrap();

@@ -81,3 +81,33 @@ fn every_path_is_read_or_is_an_output_that_is_tried() {
     });
     assert_eq!(written, tried.len());
 }
+
+#[test]
+fn a_panel_names_files_and_folders_of_models_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in [
+        "model/config.json",
+        "lora/adapter_config.json",
+        "own.txt",
+        "note",
+    ] {
+        std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+        std::fs::write(at(name), "{}").unwrap();
+    }
+    std::fs::create_dir(at("results")).unwrap();
+    let text = "\
+        template = \"own.txt\"\n\
+        description = \"note\"\n\
+        stop = [\"\", \".\", \"/\"]\n\
+        [[judges]]\n\
+        model = \"model\"\n\
+        name = \"results\"\n\
+        options = [\"--adapter=lora\", \"--keep=\", \"\", \".\", \"/\", \"results\"]\n";
+    std::fs::write(at("panel.toml"), text).unwrap();
+    let mut read = Read::default();
+    read.add_named_in(&at("panel.toml"));
+    read.models.sort();
+    assert_eq!(read.models, [at("lora"), at("model")]);
+    assert_eq!(read.inputs, [at("own.txt")]);
+}

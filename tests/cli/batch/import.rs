@@ -130,6 +130,12 @@ fn thinking_never_counts_and_a_cut_answer_is_known_as_cut() {
             "stopped at its length limit",
         ),
         (json!({"content": ""}), "stop", &[], "no verdict"),
+        (
+            json!({"content": null, "refusal": RIGHT}),
+            "stop",
+            &[],
+            "the judge refused to answer: <process>",
+        ),
     ] {
         let verdict = read(content.clone(), finish, more);
         assert_eq!(verdict["status"], "unparsed", "{content}");

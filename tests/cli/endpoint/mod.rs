@@ -98,6 +98,8 @@ fn an_answer_that_the_server_took_for_thinking_is_read_if_the_user_says_so() {
             why.contains("--answer-in-reasoning reads it there"),
             "{line}"
         );
+        assert_eq!(line["status"], "unparsed", "{line}");
+        assert_eq!(line["raw"]["completion"], RIGHT, "{line}");
         assert!(line["reward"].is_null());
     }
     let reads = ["--answer-in-reasoning", "--restart"];
@@ -281,6 +283,23 @@ fn a_soft_reward_needs_probabilities_of_each_answer() {
     assert!(verdicts(&folder).iter().all(|line| line["reward"] == 1.0));
 }
 
+/// A message of a server may hold words of what is judged.
+#[test]
+fn a_fault_whose_message_tells_of_a_refusal_is_a_fault() {
+    let server = Server::new(|_, _| {
+        let why = "bad text: the judge refused to answer: no";
+        reply(&json!({"error": {"message": why}}))
+    });
+    let folder = folder(1);
+    folder
+        .run(&judge(&server.url, &["--rules", "off"]))
+        .expect(3, &[]);
+    for line in verdicts(&folder) {
+        assert_eq!(line["status"], "failed", "{line}");
+        assert!(line["raw"].is_null(), "{line}");
+    }
+}
+
 #[test]
 fn a_refusal_is_no_verdict() {
     let server = Server::new(|_, _| {
@@ -300,6 +319,7 @@ fn a_refusal_is_no_verdict() {
             error.contains("the judge refused to answer: <process>"),
             "{error}"
         );
+        assert_eq!(line["raw"]["completion"], RIGHT, "{line}");
         assert!(
             line["outcome"].is_null() && line["reward"].is_null(),
             "{line}"

@@ -228,6 +228,8 @@ fn a_server_says_what_to_try_and_who_asks() {
     server
         .request("POST", "/v1/judge", &[], &body)
         .expect(401, &["API key"]);
+    let long = format!("/{}{}", "a".repeat(199), "b".repeat(2000));
+    assert_eq!(server.request("GET", &long, &key, "").status, 404);
     // Lines are written twenty times a second.
     std::thread::sleep(std::time::Duration::from_millis(200));
     let port = server.url.rsplit(':').next().unwrap().to_owned();
@@ -243,6 +245,7 @@ fn a_server_says_what_to_try_and_who_asks() {
         told("POST /v1/judge: 200 in ") && told("POST /v1/judge: 401 in "),
         "{said}"
     );
+    assert!(told(&format!("GET {}: 404 in ", &long[..200])), "{said}");
     assert!(!said.contains("secret"), "{said}");
     // The line that was shown is what a shell runs.
     let curl = said

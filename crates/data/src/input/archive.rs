@@ -14,6 +14,9 @@ const MAGIC: &[u8] = b"PK\x03\x04";
 /// The files that a log has even without samples.
 const OF_LOG: [&str; 2] = ["header.json", "_journal/start.json"];
 
+/// The most files that a log may hold: each takes memory.
+const MOST: usize = 1_000_000;
+
 /// The samples of a log, in the order in which they were finished.
 pub(super) struct Archive {
     file: String,
@@ -35,6 +38,16 @@ fn is_sample(name: &str) -> bool {
     });
     let epoch = stem.and_then(|stem| stem.rsplit_once("_epoch_"));
     epoch.is_some_and(|(_, epoch)| epoch.parse::<u32>().is_ok())
+}
+
+/// Refuses a log of too many files.
+fn check_count(count: usize) -> io::Result<()> {
+    if count <= MOST {
+        return Ok(());
+    }
+    let why =
+        format!("it holds {count} files, and at most {MOST} are read: split the log into several");
+    Err(io::Error::new(io::ErrorKind::QuotaExceeded, why))
 }
 
 impl Archive {
@@ -77,6 +90,7 @@ impl Archive {
             bytes.rewind().map_err(unreadable)?;
             return Ok(None);
         }
+        check_count(archive.len()).map_err(unreadable)?;
         Ok(Some(Self {
             file,
             files: archive,
@@ -128,3 +142,6 @@ impl RowReader for Archive {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

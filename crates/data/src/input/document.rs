@@ -1,12 +1,22 @@
 //! A JSON object that holds a list of rows among other things, as a log of Inspect or a report of promptfoo does.
 
-/// The keys at the top level of an object of which `head` is the beginning.
+/// The keys at the top level of the first object of which `head` is the beginning; and those of objects in a list there, as
+/// `list.*.key`.
 pub(super) fn top_keys(head: &[u8]) -> Vec<String> {
     let mut scanner = Scanner::default();
     let mut keys = Vec::new();
+    let mut top = String::new();
     for &byte in head {
-        if scanner.step(byte) == Some(1) {
-            keys.push(scanner.key());
+        match scanner.step(byte) {
+            Some(1) => {
+                top = scanner.key();
+                keys.push(top.clone());
+            }
+            Some(3) => keys.push(format!("{top}.*.{}", scanner.key())),
+            _ => {}
+        }
+        if scanner.depth == 0 && byte == b'}' {
+            break;
         }
     }
     keys

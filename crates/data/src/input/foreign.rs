@@ -60,8 +60,8 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
     let begins = |with: &&[u8]| {
         let text = without_mark(head);
         [head, text].iter().any(|head| {
-            let beginning = head.get(..with.len());
-            beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(with))
+            head.split_at_checked(with.len())
+                .is_some_and(|(beginning, rest)| is_beginning(beginning, with, rest))
         })
     };
     let found = if let Some((_, found, advice)) = KINDS.iter().find(|(with, ..)| begins(with)) {
@@ -86,6 +86,17 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
     })
 }
 
+/// Whether a file that begins so, and goes on with `rest`, is of the kind that begins `with` this.
+fn is_beginning(beginning: &[u8], with: &[u8], rest: &[u8]) -> bool {
+    if with.starts_with(b"<") {
+        return beginning.eq_ignore_ascii_case(with);
+    }
+    // Letters and digits may as well be the first column of a header.
+    let is_word = with.iter().all(u8::is_ascii_alphanumeric);
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    beginning == with && !(is_word && rest.iter().take(8).all(is_text))
+}
+
 /// Whether the first object's first key is in single quotes, as no JSON has it.
 fn is_python(head: &[u8]) -> bool {
     let head = without_mark(head);
@@ -93,3 +104,6 @@ fn is_python(head: &[u8]) -> bool {
     let within = object.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     within.is_some_and(|within| within.starts_with(b"'"))
 }
+
+#[cfg(test)]
+mod tests;

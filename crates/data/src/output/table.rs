@@ -33,7 +33,7 @@ pub enum CellKind {
     Number,
     /// A list of chat messages, each with `role` and `content`; in CSV its JSON.
     Messages,
-    /// The type that all values have; of several types text.
+    /// The type that all values have; of whole and other numbers a number, of other types text.
     OfValues,
 }
 
@@ -47,6 +47,9 @@ impl CellKind {
             _ => Self::Text,
         };
         match (known, own) {
+            (Some(Self::Integer), Self::Number) | (Some(Self::Number), Self::Integer) => {
+                Self::Number
+            }
             (Some(known), own) if known != own => Self::Text,
             _ => own,
         }
@@ -459,3 +462,6 @@ fn write_messages<W: Write + Send>(
     writer.close()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,8 @@ impl Source {
         }
         let first = head.trim_ascii_start();
         let is_lines = first.is_empty()
-            || (first.starts_with(b"{") && !first.starts_with(b"{\n") && !first.starts_with(b"{'"));
+            || (first.starts_with(b"{")
+                && !first.get(1).is_some_and(|next| b"\n'\0".contains(next)));
         let can_grow = is_file && is_lines;
         if !can_grow {
             file = copy(&found)?;

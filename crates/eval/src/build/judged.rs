@@ -162,8 +162,9 @@ impl Judged {
                 strangers.push(id.to_owned());
             }
         };
+        // Which sample is the only one of its row is known once all files are read.
+        let mut of_rows: OfRows<(u32, &PathBuf, usize, Vec<u8>)> = OfRows::default();
         for path in verdicts {
-            let mut of_rows: OfRows<(u32, usize, Vec<u8>)> = OfRows::default();
             let wrong = |line: usize, why: &str| EvalError::row(path.display(), line, why);
             each_batch(path, wrong, |lines| {
                 let read: Vec<Result<VerdictLine, String>> = lines
@@ -172,7 +173,7 @@ impl Judged {
                     .collect();
                 for ((number, text), line) in lines.iter().zip(read) {
                     let line = line.map_err(|why| wrong(*number, &why))?;
-                    let keep = |at| (at, *number, text.clone());
+                    let keep = |at| (at, path, *number, text.clone());
                     if let Some(at) = places.get(&line.id) {
                         add(at, &line).map_err(|why| wrong(*number, &why))?;
                     } else if !of_rows.keep(&line, &places, keep) {
@@ -181,14 +182,14 @@ impl Judged {
                 }
                 Ok(())
             })?;
-            let (only, others) = of_rows.settled();
-            for (at, number, text) in only {
-                let added = VerdictLine::parse(&text).and_then(|line| add(at, &line));
-                added.map_err(|why| wrong(number, &why))?;
-            }
-            for (id, count) in others {
-                stranger(&id, count);
-            }
+        }
+        let (only, others) = of_rows.settled();
+        for (at, path, number, text) in only {
+            let added = VerdictLine::parse(&text).and_then(|line| add(at, &line));
+            added.map_err(|why| EvalError::row(path.display(), number, &why))?;
+        }
+        for (id, count) in others {
+            stranger(&id, count);
         }
         coverage.without_sample = without_sample;
         if coverage.verdicts == 0 {
@@ -265,3 +266,6 @@ impl Groups {
         groups.map(|group| group.iter().map(|(_, sample)| *sample).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

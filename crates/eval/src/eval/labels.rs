@@ -80,6 +80,26 @@ named! {
     }
 }
 
+impl Letters {
+    /// Why a label that is no letter of these is none, and what to do, if it is one of the others.
+    fn refusal(self, key: &str, value: &Value) -> Option<String> {
+        let (inspect, verifier) = ("Inspect's (C, I, P, N)", "VerifierBench's (A, B, C)");
+        let (letters, own, other, name) = match self {
+            Self::Inspect => ("AB", inspect, verifier, "verifierbench"),
+            Self::VerifierBench => ("IPN", verifier, inspect, "inspect"),
+        };
+        let text = value.get(0).unwrap_or(value).as_str()?.trim();
+        let is_other = text.len() == 1 && letters.contains(&text.to_ascii_uppercase());
+        let advice = match key {
+            VERIFIER_BENCH | INSPECT => "name another key, or write true or false".to_owned(),
+            _ => format!("give `--label-columns {LETTERS}={name}`, or write true or false"),
+        };
+        is_other.then(|| {
+            format!("`{key}` is {value}, one of {other}, where letters are {own}: {advice}")
+        })
+    }
+}
+
 /// The name of the setting that says whose letters labels are, among those of fields.
 const LETTERS: &str = "letters";
 
@@ -190,7 +210,9 @@ impl LabelColumns {
             };
             let several = value.as_array().filter(|values| values.len() != 1);
             let read = truth(value, letters, &mut seen[at]);
+            let refusal = letters.and_then(|letters| letters.refusal(key, value));
             read.map_err(|()| match several {
+                None if refusal.is_some() => refusal.unwrap_or_default(),
                 Some(_) => format!(
                     "`{key}` is {value}: name the one that is the label, as in `--label-columns {}={}`",
                     TRUTHS[at].name(),
@@ -312,11 +334,11 @@ fn truth(value: &Value, of: Option<Letters>, seen: &mut LettersSeen) -> Result<O
             Ok(match text.as_str() {
                 "true" | "correct" | "right" | "yes" | "1" | "1.0" => Some(true),
                 "false" | "incorrect" | "wrong" | "no" | "0" | "0.0" | "invalid" => Some(false),
-                "a" | "b" => {
+                "a" | "b" if of != Some(Letters::Inspect) => {
                     seen.verifier_bench |= is_open;
                     Some(text == "a")
                 }
-                "i" | "p" | "n" => {
+                "i" | "p" | "n" if of != Some(Letters::VerifierBench) => {
                     seen.inspect |= is_open;
                     (text != "p").then_some(false)
                 }

@@ -133,11 +133,12 @@ impl<'a> Join<'a> {
             }
         };
         match (self.answers.get(&place), &answer) {
-            (Some(Ok(_)), Ok(_)) => Err(format!(
+            (Some(Ok(one)), Ok(other)) if !one.is_refusal && !other.is_refusal => Err(format!(
                 "a second answer with the custom_id `{shown}`; keep one of them"
             )),
-            // A request that failed may have been tried again: its answer counts, before or after.
+            // A request that failed or was refused may have been tried again: its answer counts, before or after.
             (Some(_), Err(_)) => Ok(()),
+            (Some(Ok(_)), Ok(other)) if other.is_refusal => Ok(()),
             _ => {
                 self.answers.insert(place, answer);
                 Ok(())

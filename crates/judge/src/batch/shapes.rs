@@ -134,7 +134,14 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
     };
     let text = match said {
         Ok(text) => text,
-        Err(refusal) => return Ok(Err(refusal)),
+        Err(refusal) => {
+            return Ok(Ok(EngineAnswer {
+                text: Some(refusal),
+                is_refusal: true,
+                usage: usage(body),
+                ..EngineAnswer::default()
+            }));
+        }
     };
     let about = given(holder, "meta_info").unwrap_or(holder);
     let finish = given(about, "finish_reason").or(given(about, "done_reason"));
@@ -157,9 +164,6 @@ fn only<'v>(body: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
     }
 }
 
-/// How the reason begins why there is no answer where the judge declines to give one.
-pub(crate) const REFUSED: &str = "the judge refused to answer: ";
-
 /// A text as it came, or the refusal in its place.
 type Said = Result<Option<String>, String>;
 
@@ -176,14 +180,16 @@ fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
         });
     let refusal = given(message, "refusal").and_then(Value::as_str);
     let said = match refusal.filter(|refusal| !refusal.is_empty()) {
-        Some(refusal) => Err(refused(refusal)),
+        Some(refusal) => Err(refusal.to_owned()),
         None => text_of(message.get("content"))?,
     };
     Ok((said, thinking))
 }
 
-fn refused(why: &str) -> String {
-    format!("{REFUSED}{}", &why[..why.floor_char_boundary(MOST_MESSAGE)])
+/// What is told of a refusal.
+pub(crate) fn refused(why: &str) -> String {
+    let shown = &why[..why.floor_char_boundary(MOST_MESSAGE)];
+    format!("the judge refused to answer: {shown}")
 }
 
 /// A text, or a list of content parts as one text.
@@ -196,7 +202,7 @@ fn text_of(value: Option<&Value>) -> Result<Said, String> {
             for part in parts {
                 match ContentPart::read(part).map_err(|why| format!("the answer has {why}"))? {
                     ContentPart::Text(part) => text.push_str(part),
-                    ContentPart::Refusal(why) => return Ok(Err(refused(why))),
+                    ContentPart::Refusal(why) => return Ok(Err(why.to_owned())),
                     ContentPart::LeftOut(REASONING) => {}
                     ContentPart::LeftOut(kind) => {
                         return Err(format!("the answer has {kind} among its content parts"));
@@ -242,6 +248,7 @@ fn answer(
         thinks_apart,
         reasoned: thinking.filter(|thinking| is_blank && !is_cut && !thinking.text.is_empty()),
         is_cut,
+        is_refusal: false,
         usage,
     })
 }

@@ -12,7 +12,7 @@ use super::form::ServerForm;
 use super::pace::{NoTurn, Pace};
 use super::{Endpoint, ServedModel};
 use crate::judge::JudgeText;
-use crate::runtime::{Backend, IdleBackend, Reports};
+use crate::runtime::{Backend, Given, IdleBackend, Reports};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, FinishReason, Request, Stats};
@@ -184,11 +184,11 @@ impl Shared {
         }
     }
 
-    fn report(&self, answer: Result<Completion, Unanswered>) {
+    fn report(&self, answer: Result<Given, Unanswered>) {
         let mut work = lock(&self.work);
         work.open -= 1;
         let stats = &mut work.stats;
-        if let Ok(completion) = &answer
+        if let Ok((completion, _)) = &answer
             && let Some((prompt, written)) = completion.counted
         {
             stats.prompt_tokens += prompt as u64;
@@ -203,7 +203,7 @@ impl Shared {
         let is_over = work.is_ending && work.open == 0;
         drop(work);
         match answer {
-            Ok(completion) => self.reports.answered(stats, vec![completion]),
+            Ok(given) => self.reports.answered(stats, vec![given]),
             Err(Unanswered { id, why }) => self.reports.unanswered(id, why),
         }
         if is_over {
@@ -217,7 +217,7 @@ impl Shared {
         &self,
         request: Request,
         form: Option<&ServerForm>,
-    ) -> Result<Result<Completion, Unanswered>, NoTurn> {
+    ) -> Result<Result<Given, Unanswered>, NoTurn> {
         // Whether it was asked again without the form.
         let mut without_form = false;
         let (mut body, mut name) = self.exchange.body(&request, form);
@@ -279,7 +279,7 @@ impl Shared {
                 Failure::Refused { status: 403, .. } if !self.pace.has_answered(None) => {
                     return Err(self.fail(&why));
                 }
-                Failure::Refused { .. } => return Ok(Ok(self.refused(request, &why))),
+                Failure::Refused { .. } => return Ok(Ok((self.refused(request, &why), None))),
                 Failure::Passing { kind, .. } => {
                     let patience = self.endpoint().settings.patience;
                     if let Some(after) = after.filter(|after| *after > patience) {
@@ -381,7 +381,7 @@ impl Shared {
         let answered = Answered::default();
         Completion {
             finish: FinishReason::Rejected(why),
-            ..self.exchange.completion(request, &answered, begun())
+            ..self.exchange.completion(request, &answered, begun()).0
         }
     }
 }

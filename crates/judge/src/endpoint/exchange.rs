@@ -10,10 +10,11 @@ use super::abilities::Abilities;
 use super::client::{Failure, Passing};
 use super::form::ServerForm;
 use super::{Endpoint, ServedModel};
-use crate::batch::shapes::{completion as engine_answer, error_of};
+use crate::batch::shapes::{completion as engine_answer, error_of, refused as told_refusal};
 use crate::judge::JudgeText;
 use crate::judge::answers::Reasoned;
 use crate::openai::request::{BYTES_PER_TOKEN, Route};
+use crate::runtime::Given;
 use juror_data::journal::ChatIdentity;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
 use juror_engine::text::tokenizer::Tokenizer;
@@ -30,6 +31,8 @@ pub(super) struct Answered {
     /// All of its text, where the server took that for thinking.
     reasoned: Option<Reasoned>,
     pub(super) is_cut: bool,
+    /// The text says that the judge will give no verdict.
+    is_refusal: bool,
     /// Tokens of prompt and completion, as the server counts them.
     pub(super) counted: (usize, usize),
     /// Of the prompt's, those that were in its cache.
@@ -94,6 +97,7 @@ pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
         thinks_apart: said.thinks_apart,
         reasoned: said.reasoned,
         is_cut: said.is_cut,
+        is_refusal: said.is_refusal,
         counted,
         cached: said.usage.cached_tokens,
         model: answer["model"].as_str().map(str::to_owned),
@@ -345,7 +349,7 @@ impl Exchange {
         request: Request,
         answered: &Answered,
         timing: Timing,
-    ) -> Completion {
+    ) -> Given {
         let reads_reasoning = self.served.endpoint.settings.answer_in_reasoning;
         let reasoned = answered.reasoned.as_ref();
         let text = match reasoned.filter(|_| reads_reasoning) {
@@ -379,9 +383,6 @@ impl Exchange {
         } else {
             FinishReason::Stop
         };
-        if let Some(reasoned) = reasoned.filter(|_| !reads_reasoning) {
-            finish = FinishReason::Rejected(format!("no verdict: {}", reasoned.told()));
-        }
         let mut logprobs = Vec::new();
         if request.logprobs.is_some() && !self.served.takes_text() {
             logprobs = logprobs_of(tokens.len(), &answered.tokens);
@@ -391,7 +392,16 @@ impl Exchange {
                 );
             }
         }
-        Completion {
+        let no_verdict = if answered.is_refusal {
+            finish = FinishReason::Rejected(told_refusal(&text));
+            Some(text.into_owned())
+        } else if let Some(reasoned) = reasoned.filter(|_| !reads_reasoning) {
+            finish = FinishReason::Rejected(format!("no verdict: {}", reasoned.told()));
+            Some(reasoned.text.clone())
+        } else {
+            None
+        };
+        let completion = Completion {
             id: request.id,
             prompt: request.prompt,
             tokens,
@@ -401,7 +411,8 @@ impl Exchange {
             cached_tokens: answered.cached,
             counted: (answered.counted != (0, 0)).then_some(answered.counted),
             timing,
-        }
+        };
+        (completion, no_verdict)
     }
 
     /// The expected number at each token of the answer's end that begins a word of the protocol.

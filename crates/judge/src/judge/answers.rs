@@ -12,6 +12,7 @@ use super::reading::read;
 use super::request::wants_of;
 use super::run::run_without_model;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
+use crate::batch::shapes::refused;
 use crate::protocol::{PlainPrompt, Protocol};
 use juror_data::verdict::{Confidence, Raw, Status, Usage, Verdict};
 use juror_data::{Sample, Samples};
@@ -69,6 +70,8 @@ pub(crate) struct EngineAnswer {
     pub(crate) reasoned: Option<Reasoned>,
     /// The length limit cut it.
     pub(crate) is_cut: bool,
+    /// The text says that the judge will give no verdict.
+    pub(crate) is_refusal: bool,
     /// Tokens spent.
     pub(crate) usage: Usage,
 }
@@ -129,7 +132,7 @@ impl Answers {
         if verdicts.is_skipped_by_rules(subject) {
             return verdicts.skipped_by_rules(subject, trial);
         }
-        let failed = |why| verdicts.without_answer(subject, trial, why);
+        let failed = |why| verdicts.without_completion(subject, trial, Status::Failed, why);
         let answer = match self.by_trial.get(&(job.position(), trial)) {
             None => return failed("the outputs have no line for this request".to_owned()),
             Some(Err(why)) => return failed(why.clone()),
@@ -148,20 +151,23 @@ impl Answers {
             answer.is_cut,
             &wants_of(sample),
         );
+        let parsed = parsed.map_err(|why| {
+            let limit = if answer.is_cut {
+                " (stopped at its length limit)"
+            } else {
+                ""
+            };
+            let reasoned = answer.reasoned.as_ref();
+            let where_it_is = reasoned
+                .filter(|_| !reader.answer_in_reasoning)
+                .map_or(String::new(), |reasoned| format!("; {}", reasoned.told()));
+            format!("{why}{limit}{where_it_is}")
+        });
+        // The words of a refusal are no verdict, whatever they are.
+        let refusal = answer.is_refusal.then(|| refused(&told.written));
         let written = Written {
             answer: &told,
-            parsed: parsed.map_err(|why| {
-                let limit = if answer.is_cut {
-                    " (stopped at its length limit)"
-                } else {
-                    ""
-                };
-                let reasoned = answer.reasoned.as_ref();
-                let where_it_is = reasoned
-                    .filter(|_| !reader.answer_in_reasoning)
-                    .map_or(String::new(), |reasoned| format!("; {}", reasoned.told()));
-                format!("{why}{limit}{where_it_is}")
-            }),
+            parsed: refusal.map_or(parsed, Err),
             // A text has no probabilities.
             confidence: Confidence::default(),
             expected: Vec::new(),
@@ -171,6 +177,7 @@ impl Answers {
         let domain = reader
             .judge
             .as_ref()
+            .filter(|_| !answer.is_refusal)
             .and_then(|text| text.judge.domain.as_ref());
         let mut verdict = verdicts.of_written(domain, subject, trial, written);
         if options.raw || verdict.status == Status::Unparsed {

@@ -8,7 +8,6 @@ use super::guide::{Ending, Guided};
 use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
 use super::request::wants_of;
 use super::{JudgeText, RulesMode, RunOptions, guarded};
-use crate::batch::shapes::REFUSED;
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
 use crate::reward::{RewardPolicy, reward};
 use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Unanswered};
@@ -249,16 +248,6 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// The verdict on a sample for which no answer came, for this reason. A judge that refuses has answered, and not with a verdict.
-    pub(super) fn without_answer(&self, subject: &Subject, trial: u32, why: String) -> Verdict {
-        let status = if why.contains(REFUSED) {
-            Status::Unparsed
-        } else {
-            Status::Failed
-        };
-        self.without_completion(subject, trial, status, why)
-    }
-
     /// The verdict on a sample that the model was asked about, whatever came of it.
     pub(super) fn of_reply(
         &self,
@@ -311,10 +300,20 @@ impl<'a> VerdictBuilder<'a> {
             completion,
             guided,
             doubts,
+            no_verdict,
         } = answer;
         let sample = &subject.sample;
         if let FinishReason::Rejected(why) = &completion.finish {
-            return self.without_answer(subject, trial, why.clone());
+            let Some(written) = no_verdict else {
+                return self.without_completion(subject, trial, Status::Failed, why.clone());
+            };
+            let mut verdict =
+                self.without_completion(subject, trial, Status::Unparsed, why.clone());
+            if completion.counted.is_some() {
+                verdict.usage = usage_of(completion, guided);
+            }
+            verdict.raw = self.raw(verdict.status, text, sample, written.clone(), completion);
+            return verdict;
         }
         if let Some(why) = &guided.error {
             return self.without_completion(subject, trial, Status::Failed, why.clone());
@@ -358,17 +357,7 @@ impl<'a> VerdictBuilder<'a> {
                 let is_cut = is_cut || guided.ending == Ending::NoRoom;
                 self.unreadable(&why, is_cut)
             }),
-            usage: Usage {
-                prompt_tokens: completion
-                    .counted
-                    .map_or(completion.prompt.len(), |(prompt, _)| prompt),
-                cached_tokens: completion.cached_tokens,
-                completion_tokens: completion
-                    .counted
-                    .map_or(completion.tokens.len(), |(_, written)| written),
-                known_tokens: guided.appended,
-                left_out_tokens: guided.left_out,
-            },
+            usage: usage_of(completion, guided),
             doubts_domain: text.doubts_domain(completion, doubts.as_deref()),
         };
         let mut verdict = self.of_written(text.judge.domain.as_ref(), subject, trial, written);
@@ -611,6 +600,19 @@ impl<'a> VerdictBuilder<'a> {
                 ..Raw::default()
             })
         }
+    }
+}
+
+/// The tokens of a completion, as its server counts them if it does.
+fn usage_of(completion: &Completion, guided: &Guided) -> Usage {
+    let own = (completion.prompt.len(), completion.tokens.len());
+    let (prompt_tokens, completion_tokens) = completion.counted.unwrap_or(own);
+    Usage {
+        prompt_tokens,
+        cached_tokens: completion.cached_tokens,
+        completion_tokens,
+        known_tokens: guided.appended,
+        left_out_tokens: guided.left_out,
     }
 }
 

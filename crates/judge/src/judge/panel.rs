@@ -184,6 +184,7 @@ impl Panel {
             VerdictBuilder::abstain(&mut combined, Status::Unsure, why);
             combined.overall = None;
         }
+        combined.open = combined.status != Status::Ok && trial.iter().any(|one| one.open);
         for (verdict, member) in trial.iter_mut().zip(&self.members) {
             verdict.confidence = member.calibration.apply(&verdict.confidence);
         }
@@ -226,8 +227,8 @@ impl Panel {
     }
 }
 
-/// The verdict of a panel on one trial of a sample: `verdicts` are those of its judges, whose names and weights are `judges`. Its reward is
-/// for the caller to settle.
+/// The verdict of a panel on one trial of a sample: `verdicts` are those of its judges, whose names and weights are `judges`. Its reward and
+/// whether it is open are for the caller to settle.
 ///
 /// A confidence or a score is the mean of the judges', by their weights under [`PanelRule::Weighted`].
 fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> Option<Verdict> {
@@ -321,7 +322,6 @@ fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> O
         combined.outcome_source = first.outcome_source;
         combined.overall = None;
     }
-    combined.open = combined.status != Status::Ok && verdicts.iter().any(|one| one.open);
     Some(combined)
 }
 

@@ -376,7 +376,7 @@ fn part(mut part: Value, is_answer: bool) -> Result<Option<String>, String> {
         leave_out_empty(part);
     }
     match ContentPart::read(&part) {
-        Ok(ContentPart::Text(_)) if part.as_object().is_some_and(|part| part.len() > 2) => Err(
+        Ok(ContentPart::Text(_) | ContentPart::Refusal(_)) if !is_all_read(&part) => Err(
             "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more".to_owned(),
         ),
         Ok(ContentPart::Text(text) | ContentPart::Refusal(text)) => Ok(Some(text.to_owned())),
@@ -386,6 +386,14 @@ fn part(mut part: Value, is_answer: bool) -> Result<Option<String>, String> {
             part["type"]
         )),
     }
+}
+
+/// Whether a part of a text or a refusal has no more keys than its type and the one under which it is read.
+fn is_all_read(part: &Value) -> bool {
+    let kind = part["type"].as_str().unwrap_or("text");
+    let read = if part[kind].is_string() { kind } else { "text" };
+    let mut keys = part.as_object().into_iter().flat_map(Map::keys);
+    keys.all(|key| key == "type" || key == read)
 }
 
 /// Variables of the chat template.

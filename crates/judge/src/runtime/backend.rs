@@ -52,6 +52,9 @@ pub(crate) struct IdleBackend {
 pub(crate) type StartBackend =
     Box<dyn FnOnce(Reports) -> Result<Box<dyn Backend>, ThreadError> + Send>;
 
+/// A completion; of a rejected one also the judge's own words, where it answered with no verdict.
+pub(crate) type Given = (Completion, Option<String>);
+
 /// What a backend reports to.
 #[derive(Clone)]
 pub(crate) struct Reports {
@@ -61,7 +64,7 @@ pub(crate) struct Reports {
 
 impl Reports {
     /// Reports what was done so far, and the requests that are answered.
-    pub(crate) fn answered(&self, stats: Stats, completions: Vec<Completion>) {
+    pub(crate) fn answered(&self, stats: Stats, completions: Vec<Given>) {
         self.send(Message::Answered(self.at, stats, completions));
     }
 
@@ -92,7 +95,10 @@ pub(crate) fn local(
     let start = move |reports: Reports| {
         let mut held = Some(held);
         let report = move |report: EngineReport| match report {
-            EngineReport::Step(stats, completions) => reports.answered(stats, completions),
+            EngineReport::Step(stats, completions) => {
+                let given = completions.into_iter().map(|one| (one, None));
+                reports.answered(stats, given.collect());
+            }
             EngineReport::Ended(Ok(engine)) => {
                 if let Some(returned) = &returned {
                     let (device, engine) = (device.clone(), *engine);

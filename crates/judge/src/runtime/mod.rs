@@ -33,7 +33,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub(crate) use backend::{Backend, IdleBackend, Reports, local};
+pub(crate) use backend::{Backend, Given, IdleBackend, Reports, local};
 pub use backend::{DeviceEngine, DeviceStats};
 pub use life::Phase;
 #[cfg(any(feature = "serve", test))]
@@ -116,6 +116,8 @@ pub(crate) struct Answer {
     pub(crate) guided: Guided,
     /// See [`doubts`].
     pub(crate) doubts: Option<Vec<Doubt>>,
+    /// Of a rejected completion: the judge's own words, where it answered with no verdict.
+    pub(crate) no_verdict: Option<String>,
 }
 
 /// A token's place and the probability with which it was written.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use super::backend::{Backend, DeviceStats, IdleBackend, Reports};
+use super::backend::{Backend, DeviceStats, Given, IdleBackend, Reports};
 use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
@@ -21,7 +21,8 @@ use juror_engine::engine::{Completion, EngineError, Request, Stats};
 /// Requests of one question go to one backend, up to this many in a row.
 const GROUP: usize = 16;
 
-/// Completions of at most so many tokens are short, and so is every verdict: whoever asks for one, its place is soon another's.
+/// Completions of at most so many tokens are short: their place is soon another's. Every verdict counts as short, even one with thinking
+/// of thousands of tokens, which holds its place as long as that takes.
 const SHORT: usize = 128;
 
 /// Messages that are taken before the backends are given what they have room for.
@@ -31,7 +32,7 @@ const MESSAGES_AT_ONCE: usize = 256;
 pub(super) enum Message {
     Submit(Box<Submission>),
     /// A backend has answered requests: its place, what it has done, what it wrote.
-    Answered(usize, Stats, Vec<Completion>),
+    Answered(usize, Stats, Vec<Given>),
     /// A request has no answer, for this reason.
     Unanswered(usize, u64, String),
     Ended(usize, Result<(), EngineError>),
@@ -201,8 +202,8 @@ impl Owner {
                 let filled = 8 * stats.used_blocks / stats.blocks.max(1);
                 self.backends[at].filled = filled;
                 self.note(at, stats, completions.len());
-                for completion in completions {
-                    self.answered(at, completion);
+                for given in completions {
+                    self.answered(at, given);
                 }
             }
             Message::Unanswered(at, id, why) => {
@@ -462,7 +463,7 @@ impl Owner {
     }
 
     /// Hands a completion to all who wait for it.
-    fn answered(&mut self, at: usize, completion: Completion) {
+    fn answered(&mut self, at: usize, (completion, no_verdict): Given) {
         let Some(pending) = self.given_back(at, completion.id) else {
             return;
         };
@@ -491,6 +492,7 @@ impl Owner {
             doubts: doubts(&completion),
             completion,
             guided: lock(&notes.guided).clone(),
+            no_verdict,
         };
         match key {
             Some(key) if answer.is_whole() => self.keep(key, &answer),
@@ -514,6 +516,7 @@ impl Owner {
             },
             guided: answer.guided.clone(),
             doubts: answer.doubts.clone(),
+            no_verdict: None,
         };
         self.known.insert(key, Known::Answer(Arc::new(kept)));
         self.answers.push_back(key);

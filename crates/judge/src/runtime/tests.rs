@@ -58,7 +58,8 @@ impl Begun {
             generated_tokens: 1,
             ..Stats::default()
         };
-        self.reports.answered(stats, completions.collect());
+        let given = completions.map(|one| (one, None));
+        self.reports.answered(stats, given.collect());
     }
 
     /// Reports how many requests are in its batch, and how many eighths of its memory they fill.

@@ -105,11 +105,11 @@ pub(super) async fn identify(
     next: Next,
 ) -> Response {
     let began = Instant::now();
-    let asked = app.told.as_ref().map(|told| {
+    let asked = app.log.as_ref().map(|log| {
         let peer = request.extensions().get::<Peer>();
         let from = peer.map_or(String::new(), |Peer(address)| format!("{address} "));
-        let line = format!("{from}{} {}", request.method(), request.uri().path());
-        (told, line)
+        let (method, path) = (request.method().as_str(), request.uri().path());
+        (log, format!("{from}{method:.20} {path:.200}"))
     });
     let given = request
         .headers()
@@ -119,11 +119,10 @@ pub(super) async fn identify(
         .cloned()
         .or_else(|| HeaderValue::from_str(&format!("{:016x}", random())).ok());
     let mut response = next.run(request).await;
-    if let (Some((told, line)), Some(id)) = (asked, &id) {
+    if let (Some((log, line)), Some(id)) = (asked, &id) {
         let (status, seconds) = (response.status().as_u16(), began.elapsed().as_secs_f64());
         let id = id.to_str().unwrap_or_default();
-        // Only while the server ends does nobody hear it.
-        let _ = told.send(format!("{line}: {status} in {seconds:.3} s, request {id}"));
+        log.tell(format!("{line}: {status} in {seconds:.3} s, request {id}"));
     }
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);

@@ -19,6 +19,7 @@
 //! | `budget` | memory for requests, shared fairly |
 //! | `weight` | what a JSON value takes in memory |
 //! | `error` | every error as JSON |
+//! | `log` | a line for each request |
 //! | `rows` | rows of a request as samples, and their verdicts |
 //! | `rollout` | a policy's text: the question and the response without chat markup |
 //! | `stream` | bodies that come in pieces; the tokens of a generation as they come |
@@ -33,6 +34,7 @@ mod connection;
 mod error;
 mod judge;
 mod local;
+mod log;
 mod metrics;
 mod openai;
 mod openrlhf;
@@ -54,7 +56,6 @@ use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::judge::judges::Judges;
 pub use crate::judge::judges::{Answerer, NamedSetup};
@@ -68,6 +69,7 @@ use error::ApiError;
 use juror_base::threads::ThreadError;
 use juror_data::ColumnMap;
 pub use local::{asset, serve_pages};
+use log::RequestLog;
 use metrics::Metrics;
 pub use stream::channel_body;
 
@@ -163,8 +165,8 @@ pub struct ServerSetup {
     pub failure_reward: Option<f64>,
     /// How much one request may hold.
     pub limits: Limits,
-    /// Whether every request is told.
-    pub log_requests: bool,
+    /// Writes a line for each request, if that is wanted, in a thread of its own.
+    pub log_requests: Option<fn(&str)>,
 }
 
 /// What happens to a server.
@@ -173,7 +175,7 @@ pub enum Event {
     Listening(SocketAddr),
     /// What the judge does has changed.
     Phase(Phase),
-    /// In a line: a request was answered, or what a minute of work brought.
+    /// In a line: what a minute of work brought.
     Told(String),
 }
 
@@ -214,7 +216,7 @@ struct App {
     budget: Arc<Budget>,
     metrics: Arc<Metrics>,
     /// Where every request is told, if it is.
-    told: Option<UnboundedSender<String>>,
+    log: Option<RequestLog>,
 }
 
 /// What runs a server, with so many threads for what takes long.
@@ -252,9 +254,7 @@ pub fn serve(
     let runtime = start_runtime(BODY_THREADS)?;
     let end = runtime.block_on(async {
         let (listener, address) = listen(host, port).await?;
-        let (told, mut requests) = unbounded_channel();
-        let told = setup.log_requests.then_some(told);
-        let app = Arc::new(App::start(host, setup, told)?);
+        let app = Arc::new(App::start(host, setup)?);
         tell(Event::Listening(address));
         let connections = connection::Connections::accept(listener, router(&app));
         let mut phase = app.judges.phase();
@@ -270,9 +270,6 @@ pub fn serve(
                     break Err(ServerError::Judge(why));
                 }
                 tell(Event::Phase(now));
-            }
-            while let Ok(line) = requests.try_recv() {
-                tell(Event::Told(line));
             }
             if minute.0.elapsed() >= MINUTE {
                 let before = std::mem::replace(&mut minute, (Instant::now(), app.done()));
@@ -296,11 +293,7 @@ pub fn serve(
 }
 
 impl App {
-    fn start(
-        host: &str,
-        setup: ServerSetup,
-        told: Option<UnboundedSender<String>>,
-    ) -> Result<Self, ServerError> {
+    fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let chat = match &setup.answerer {
             Answerer::Model(_, chat) => chat.clone(),
@@ -326,7 +319,7 @@ impl App {
             limits: setup.limits,
             budget: Budget::new(move || waiting.forget_unwanted()),
             metrics,
-            told,
+            log: setup.log_requests.map(RequestLog::start).transpose()?,
         })
     }
 

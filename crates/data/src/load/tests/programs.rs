@@ -301,6 +301,24 @@ fn rows_in_a_document_are_found() {
     let (samples, columns) = read("run.json", run.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"]);
     assert!(columns.starts_with("deepeval-run rows: "), "{columns}");
+    // Without a file of tests, whose key is then left out; and lines that have such a key of their own.
+    let run = run.replace(r#""testFile": null, "#, "");
+    assert_eq!(read("run.json", run.as_bytes()).unwrap().0, ["t|q|a|r"]);
+    let line = |id| {
+        format!(
+            r#"{{"id": "{id}", "question": "q", "answer": "a", "response": "r", "testCases": [{{"input": "1", "output": "2"}}]}}"#
+        )
+    };
+    let lines = format!("{}\n{}\n", line("1"), line("2"));
+    let (samples, _) = read("lines.jsonl", lines.as_bytes()).unwrap();
+    assert_eq!(samples, ["1|q|a|r", "2|q|a|r"]);
+    // The keys of one line only say what the file is.
+    let lines = [
+        r#"{"id": "1", "question": "q", "answer": "a", "response": "r", "evalId": "e"}"#,
+        r#"{"id": "2", "question": "q", "answer": "a", "response": "s", "results": []}"#,
+    ];
+    let (samples, _) = read("lines.jsonl", lines.join("\n").as_bytes()).unwrap();
+    assert_eq!(samples, ["1|q|a|r", "2|q|a|s"]);
     let none = r#"{"evalId": "e", "results": {"version": 3}, "config": {"results": [2]}}"#;
     let error = read("results.json", none.as_bytes())
         .unwrap_err()

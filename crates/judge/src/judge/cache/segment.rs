@@ -137,6 +137,7 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
         },
         guided: line.guided,
         doubts: line.doubts,
+        no_verdict: None,
     })
 }
 

@@ -7,6 +7,7 @@ fn answer(token: u32) -> Answer {
         completion: segment::completion(vec![token], Vec::new(), FinishReason::Stop),
         guided: Guided::default(),
         doubts: Some(vec![(1, 0.5)]),
+        no_verdict: None,
     }
 }
 

@@ -129,6 +129,33 @@ fn a_vote_needs_enough_votes() {
 }
 
 #[test]
+fn what_a_servers_fault_leaves_undecided_is_open() {
+    let yes = Some(true);
+    let open = |states: [(&str, bool); 3]| {
+        let members = ["a", "b", "c"].map(|name| Member {
+            name: name.to_owned(),
+            weight: 1.0,
+            yields: Yields::default(),
+            calibration: Calibration::default(),
+        });
+        let mut panel = Panel::new(PanelRule::Majority, members.into(), None, false);
+        let trial = states.map(|(state, open)| Verdict {
+            open,
+            ..verdict(state, yes, yes)
+        });
+        let verdict = panel.vote(trial.to_vec()).unwrap();
+        (verdict.status, verdict.open)
+    };
+    let (voted, fault, unread) = (("ok", false), ("failed", true), ("unparsed", false));
+    assert_eq!(open([voted, fault, fault]), (Status::Unsure, true));
+    assert_eq!(open([voted, fault, unread]), (Status::Unsure, true));
+    assert_eq!(open([voted, unread, unread]), (Status::Unsure, false));
+    assert_eq!(open([voted, voted, fault]), (Status::Ok, false));
+    assert_eq!(open([fault, fault, fault]), (Status::Failed, true));
+    assert_eq!(open([unread, fault, unread]), (Status::Unparsed, true));
+}
+
+#[test]
 fn kappas_are_those_of_the_textbooks() {
     // Cohen's example as in the usual tables: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no give 0.4.
     let mut two = Agreement::new(2);

@@ -204,6 +204,10 @@ fn an_answer_is_taken_back_as_a_turn() {
             json!({"role": "user", "content": [{"type": "input_text", "text": "4"}]}),
             &["4"],
         ),
+        (
+            json!({"role": "user", "content": [{"text": "4", "cache_control": null}]}),
+            &["4"],
+        ),
         (json!({"role": "user", "content": ""}), &[""]),
     ] {
         assert_eq!(turn(&answer).unwrap(), parts, "{answer}");
@@ -231,6 +235,18 @@ fn an_answer_is_taken_back_as_a_turn() {
         ),
         (
             json!({"role": "assistant", "content": [{"type": "text", "text": "4", "cache_control": {"type": "ephemeral"}}]}),
+            "nothing more",
+        ),
+        (
+            json!({"role": "user", "content": [{"text": "4", "image_url": {"url": "data:"}}]}),
+            "nothing more",
+        ),
+        (
+            json!({"role": "user", "content": [{"text": "4", "refusal": "no"}]}),
+            "nothing more",
+        ),
+        (
+            json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "no", "text": "4"}]}),
             "nothing more",
         ),
     ] {

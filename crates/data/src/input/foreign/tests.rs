@@ -1,0 +1,27 @@
+use super::*;
+
+#[test]
+fn a_header_is_no_beginning_of_a_binary_file() {
+    for header in [
+        "orcid,question,response\n",
+        "ORCID,question,response\n",
+        "fea1,question,response\n",
+        "FEA1,question,response\n",
+        "Arrow1\tquestion\tresponse\n",
+        "gguf;question\n",
+    ] {
+        assert!(check("a.csv", header.as_bytes()).is_ok(), "{header}");
+    }
+    let refused: [(&[u8], &str); 6] = [
+        (b"ORC\x0a\x06\x0a\x04\x08\x02", "an ORC file"),
+        (b"ORC$\0\0\x0a", "an ORC file"),
+        (b"FEA1\0\0\0\0", "a Feather file"),
+        (b"GGUF\x03\0\0\0", "a model (GGUF)"),
+        (b"<!DOCTYPE HTML>", "a web page"),
+        (b"%PDF-1.7", "a PDF"),
+    ];
+    for (head, what) in refused {
+        let error = check("a", head).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
