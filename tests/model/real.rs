@@ -20,12 +20,13 @@ const NEAR_TIE: f64 = 0.25;
 
 #[test]
 fn real_models_follow_llama_cpp() {
-    let Ok(folder) = std::env::var("JUROR_REAL_MODELS") else {
+    let folder = std::env::var("JUROR_REAL_MODELS").unwrap_or_default();
+    if folder.is_empty() {
         eprintln!(
             "SKIPPED: no real models; scripts/real_models.py fetches them and runs this test"
         );
         return;
-    };
+    }
     let mut compared = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

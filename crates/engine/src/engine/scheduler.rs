@@ -243,6 +243,17 @@ impl Scheduler {
     /// Plans a step. A sequence whose next token a launched step is still choosing is planned as if that token were known
     /// and not its last. While a step is in flight, `may_preempt` must be false.
     pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
+        self.steps += 1;
+        let stands_back = self.background_stands_back();
+        match self.plan(may_preempt, stands_back) {
+            // For want of memory the others could have no part.
+            Plan::Nothing if stands_back => self.plan(may_preempt, false),
+            plan => plan,
+        }
+    }
+
+    /// Plans a step; requests in the background have a part in it unless they stand back.
+    fn plan(&mut self, may_preempt: bool, stands_back: bool) -> Plan {
         for sequence in &mut self.running {
             sequence.schedule(0);
             if let (Some(states), Some(slot)) = (&mut self.states, sequence.take_save()) {
@@ -252,8 +263,6 @@ impl Scheduler {
         self.restart();
         let preemptions = self.preemptions;
         let mut budget = self.token_budget;
-        self.steps += 1;
-        let stands_back = self.background_stands_back();
         for decoding in [true, false] {
             if !self.schedule_running(
                 |sequence| stands_back && sequence.request().background,

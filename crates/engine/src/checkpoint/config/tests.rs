@@ -198,17 +198,15 @@ fn recurrent_layers_are_read_and_contradictions_named() {
     full["text_config"]["layer_types"] = json!(vec!["full_attention"; 32]);
     let full = parse(&full).unwrap();
     assert!(full.recurrent.is_none() && full.beyond_kernels().is_some());
-    // Null is as good as none, and a second rotary embedding is of no layer here.
+    // Null is as good as none.
     let mut other = qwen3_5();
+    other["text_config"]["rope_parameters"] = json!({"rope_type": "default", "rope_theta": 1e7});
+    other["text_config"]["partial_rotary_factor"] = Value::Null;
+    assert_eq!(parse(&other).unwrap().rope.dims, 64);
+    // No layer here would have a second rotary embedding.
     other["text_config"]["rope_parameters"] = json!({"full_attention": {"rope_theta": 1e7, "partial_rotary_factor": 0.25},
         "sliding_attention": {"rope_theta": 1e4}});
-    other["text_config"]["partial_rotary_factor"] = Value::Null;
-    let other = parse(&other).unwrap();
-    assert!(
-        other
-            .second_rope
-            .is_none_or(|second| second.layers == [false; 32])
-    );
+    assert!(parse(&other).is_err());
     let mut two = qwen3_5();
     two["quantization_config"] = json!({"quant_method": "fp8"});
     two["text_config"]["quantization_config"] = json!({"quant_method": "awq"});
