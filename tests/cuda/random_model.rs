@@ -141,7 +141,7 @@ pub(crate) fn few_bits() -> [(&'static str, Value); 3] {
     let fp8 = json!({"quant_method": "fp8", "weight_block_size": [FP8_BLOCK, FP8_BLOCK]});
     let int4 = json!({
         "quant_method": "compressed-tensors", "format": "pack-quantized",
-        "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int"}}},
+        "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": INT4_GROUP}}},
     });
     let outputs = json!({"quant_method": "fp8", "weight_block_size": null});
     [
