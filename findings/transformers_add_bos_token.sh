@@ -4,7 +4,7 @@
 # Seen: for the tokenizer classes PreTrainedTokenizerFast, LlamaTokenizer and TokenizersBackend, `true` adds no token to a tokenizer.json
 # without a post-processor, and `false` takes none away from one whose post-processor writes it: the post-processor alone decides. Without
 # an error or a warning.
-# Expected: that the key does what it says, as with LlamaTokenizerFast of transformers 4, or a word that it is left aside. Where the two files
+# Expected: that the key does what it says, or a word that it is left aside. Where the two files
 # disagree, the same text gets other tokens after an upgrade, and an engine that reads the key (or a converter to GGUF that copies it into
 # `tokenizer.ggml.add_bos_token`) tokenises otherwise than transformers and vLLM.
 # Hits: whoever edits the key to turn the first token on or off, and who compares log-probabilities across engines.
