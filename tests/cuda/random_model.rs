@@ -215,7 +215,11 @@ fn in_few_bits(method: &str, blocks: bool, name: &str, weight: &Tensor) -> Vec<(
         .collect();
     let words = Tensor::from_vec(words, (outputs, inputs / 8), &Device::Cpu).unwrap();
     let scales = Tensor::from_vec(scales, (outputs, groups), &Device::Cpu).unwrap();
-    let shape = Tensor::new(&[outputs as i64, inputs as i64], &Device::Cpu).unwrap();
+    let shape = Tensor::new(
+        &[outputs, inputs].map(|size| i64::try_from(size).unwrap()),
+        &Device::Cpu,
+    )
+    .unwrap();
     vec![
         (format!("{layer}.weight_packed"), words),
         (format!("{layer}.weight_scale"), scales),
