@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
-from transformers import Qwen2Config, Qwen2ForCausalLM
 
 OUT = Path(__file__).resolve().parent.parent / "tests" / "data" / "quantised"
 
@@ -25,6 +25,14 @@ SIZES = dict(
     max_position_embeddings=256, bos_token_id=1, eos_token_id=2, tie_word_embeddings=False, use_sliding_window=False,
     rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
 )  # fmt: skip
+RECURRENT = dict(
+    {key: value for key, value in SIZES.items() if key != "use_sliding_window"}, num_hidden_layers=2, head_dim=32,
+    linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=32, linear_value_head_dim=32,
+    full_attention_interval=2, rope_parameters={**SIZES["rope_parameters"], "partial_rotary_factor": 0.5},
+)  # fmt: skip
+EXPERTS = dict(RECURRENT, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32, shared_expert_intermediate_size=32)
+FAMILIES = {"qwen2": ("Qwen2Config", "Qwen2", SIZES), "qwen3.5": ("Qwen3_5TextConfig", "Qwen3_5", RECURRENT),
+            "qwen3.5-moe": ("Qwen3_5MoeTextConfig", "Qwen3_5Moe", EXPERTS)}  # fmt: skip
 GROUP = 32
 AWQ_ORDER = [0, 2, 4, 6, 1, 3, 5, 7]
 """The output that each nibble of a word holds, the lowest nibble first."""
@@ -114,7 +122,10 @@ def compressed(fmt: str, **weights: object) -> dict:
             "config_groups": {"group_0": group}, "kv_cache_scheme": None, "global_compression_ratio": None}  # fmt: skip
 
 
-# name -> (quantization_config, how a layer is stored)
+LINEAR = ("_proj.weight", "in_proj_qkv.weight", "in_proj_z.weight")
+"""What the names of linear layers end with."""
+
+# name -> (quantization_config, how a layer is stored, family)
 FORMS = {
     "gptq": (dict(quant_method="gptq", bits=4, group_size=GROUP, sym=True, desc_act=False),
              lambda *layer: gptq(*layer, 4, True, False, 1)),
@@ -133,28 +144,66 @@ FORMS = {
                   lambda *layer: fp8(*layer, "weight_scale", None, input_scale=torch.tensor(0.5))),
     "fp8-outputs": (compressed("float-quantized", num_bits=8, type="float", symmetric=True, strategy="channel"),
                     lambda name, weight: fp8(name, weight, "weight_scale", (1, weight.shape[1]))),
+    # Layers of few outputs stay as they are, as makers leave them.
+    "gptq-recurrent": (dict(quant_method="gptq", bits=4, group_size=GROUP, sym=True, desc_act=False, dynamic={"-:.*in_proj_[ab]$": {}}),
+                       lambda *layer: gptq(*layer, 4, True, False, 1), "qwen3.5"),
+    # Every expert under a name of its own, where the plain files stack them.
+    "fp8-experts": (dict(quant_method="fp8", activation_scheme="dynamic", weight_block_size=[32, 32],
+                    modules_to_not_convert=["lm_head", "model.layers.0.linear_attn.in_proj_a", "model.layers.0.linear_attn.in_proj_b"]),
+                    lambda *layer: fp8(*layer, "weight_scale_inv", (32, 32)), "qwen3.5-moe"),
 }  # fmt: skip
 
 
+def apart(tensors: dict) -> dict:
+    """Stacked experts as one tensor each."""
+    found = {}
+    for key, tensor in tensors.items():
+        before, stacked, part = key.partition(".experts.")
+        if not stacked or tensor.ndim != 3:
+            found[key] = tensor
+            continue
+        names = ["gate_proj", "up_proj"] if part == "gate_up_proj" else ["down_proj"]
+        for expert, one in enumerate(tensor):
+            for own, weight in zip(names, one.chunk(len(names))):
+                found[f"{before}.experts.{expert}.{own}.weight"] = weight.contiguous()
+    return found
+
+
+def stacked(tensors: dict, like: dict) -> dict:
+    """What `apart` took apart, together again."""
+    for key, tensor in like.items():
+        before, found, part = key.partition(".experts.")
+        if found and tensor.ndim == 3:
+            names = ["gate_proj", "up_proj"] if part == "gate_up_proj" else ["down_proj"]
+            each = [[tensors.pop(f"{before}.experts.{expert}.{own}.weight") for own in names] for expert in range(len(tensor))]
+            tensors[key] = torch.stack([torch.cat(one) for one in each])
+    return tensors
+
+
 def make(name: str, seed: int) -> None:
-    settings, store = FORMS[name]
+    settings, store, *family = FORMS[name]
+    config_class, family, sizes = FAMILIES[family[0] if family else "qwen2"]
+    build = lambda **more: getattr(transformers, f"{family}ForCausalLM")(getattr(transformers, config_class)(**sizes, **more))
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(seed)
-    model = Qwen2ForCausalLM(Qwen2Config(**SIZES))
+    model = build()
     with torch.no_grad():
         for key, parameter in model.named_parameters():
             if "norm" in key:
-                parameter.normal_(1.0, 0.2)
+                # Qwen3.5 stores all norms but the one of recurrent layers less one.
+                parameter.normal_(1.0 if family == "Qwen2" or "linear_attn" in key else 0.0, 0.2)
+            elif "A_log" in key:
+                parameter.normal_(-1.0, 0.5)
             elif "bias" in key:
                 parameter.normal_(0.0, 0.5)
             else:
                 parameter.normal_(0.0, parameter.shape[-1] ** -0.5 * 1.2)
     model.half().save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
-    tensors = load_file(folder / "model.safetensors")
+    tensors = apart(load_file(folder / "model.safetensors"))
     unpacked = {}
-    for key in [key for key in tensors if key.endswith("_proj.weight")]:
+    for key in [key for key in tensors if key.endswith(LINEAR)]:
         layer, weight = key.removesuffix(".weight"), tensors.pop(key).float()
         parts, unpacked[key] = store(layer, weight)
         assert (unpacked[key] - weight).abs().max() < weight.abs().max() / 5, "the numbers are not those of the weight"
@@ -163,11 +212,12 @@ def make(name: str, seed: int) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["quantization_config"] = settings
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    plain = Qwen2ForCausalLM(Qwen2Config(**SIZES, attn_implementation="eager"))
-    plain.load_state_dict({**{key: tensor.float() for key, tensor in model.state_dict().items()}, **unpacked})
+    plain = build(attn_implementation="eager")
+    whole = {key: tensor.float() for key, tensor in model.state_dict().items()}
+    plain.load_state_dict(stacked({**apart(whole), **unpacked}, whole))
     golden = {}
     for i, length in enumerate([3, 40]):
-        tokens = torch.randint(0, SIZES["vocab_size"], (1, length))
+        tokens = torch.randint(0, sizes["vocab_size"], (1, length))
         with torch.no_grad():
             golden[f"logits.{i}"] = plain.eval()(tokens).logits[0].contiguous()
         golden[f"tokens.{i}"] = tokens[0].to(torch.int64)

@@ -36,8 +36,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     add = parser.add_argument
-    add("--weights", nargs="+", choices=list(report.WEIGHT_NAMES), default=list(report.WEIGHT_NAMES), metavar="TYPE",
-        help="f32 f16 q8_0 q4k (default: all)")  # fmt: skip
+    add("--weights", nargs="+", choices=list(report.WEIGHT_NAMES), default=[name for name in report.WEIGHT_NAMES if name != "file"], metavar="TYPE",
+        help="f32 f16 q8_0 q4k (default: all of them)")  # fmt: skip
     add("--runs", type=int, default=3, help="runs of everything; medians are reported (default: %(default)s)")
     add("--out", type=Path, default=Path("compare_cpu"), help="results, without .md and .json (default: %(default)s)")
     add("--skip", nargs="+", choices=report.PEERS, default=[], help="peers to leave out")
@@ -63,8 +63,23 @@ def parse() -> argparse.Namespace:
     add("--juror-arguments", default="", help="more arguments of `juror bench`, split at spaces")
     add("--server-arguments", default="", help="more arguments of llama-server, split at spaces")
     add("--shape", choices=SHAPES, default="qwen3-0.6b")
+    add("--file", type=Path, help="a GGUF file to measure as it is, instead of random weights of a shape")
     add("--timeout", type=float, default=1800, help="seconds for one program (default: %(default)s)")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.file:
+        arguments.file, arguments.weights = arguments.file.resolve(), ["file"]
+    elif "file" in arguments.weights:
+        parser.error("the weights `file` are those of --file")
+    return arguments
+
+
+def vocabulary(arguments: argparse.Namespace) -> int:
+    """How many tokens there are."""
+    if not arguments.file:
+        return SHAPES[arguments.shape]["vocab_size"]
+    from gguf import GGUFReader
+
+    return len(GGUFReader(arguments.file).get_field("tokenizer.ggml.tokens").data)
 
 
 class Comparison:
@@ -72,7 +87,8 @@ class Comparison:
 
     def __init__(self, arguments: argparse.Namespace):
         self.arguments = arguments
-        folder = arguments.folder.resolve() / arguments.shape
+        shape = arguments.file.stem if arguments.file else arguments.shape
+        folder = arguments.folder.resolve() / shape
         logs = folder / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         self.log = Log(logs)
@@ -82,7 +98,7 @@ class Comparison:
             own=arguments.input_tokens,
             output=arguments.output_tokens,
             samples=arguments.samples,
-            vocabulary=SHAPES[arguments.shape]["vocab_size"],
+            vocabulary=vocabulary(arguments),
             prefill=arguments.prefill_tokens,
             decode_prompt=arguments.decode_prompt_tokens,
             decode_output=arguments.decode_tokens,
@@ -94,7 +110,7 @@ class Comparison:
             "machine": report.machine(),
             "load_before": os.getloadavg()[0],
             "threads": arguments.threads,
-            "shape": arguments.shape,
+            "shape": shape,
             "workload": dataclasses.asdict(self.workload),
             "server_samples": arguments.server_samples,
             "transformers_samples": arguments.transformers_samples,
@@ -116,15 +132,16 @@ class Comparison:
         if "llama.cpp" not in arguments.skip:
             quantised = {"f16"} if {"q8_0", "q4k", "f16"} & set(arguments.weights) else set()
             kinds = sorted(quantised | {"f32"} & set(arguments.weights))
-        make(folder, arguments.shape, kinds)
+        if not arguments.file:
+            make(folder, arguments.shape, kinds)
         if "llama.cpp" not in arguments.skip:
             programs = arguments.llama or build(arguments.folder.resolve() / "llama", arguments.threads)
-            self.llama = Llama(programs.resolve(), *common, arguments.server_arguments.split())
+            self.llama = Llama(programs.resolve(), *common, arguments.server_arguments.split(), arguments.file)
             versions["llama.cpp"] = self.llama.version()
             for kind in arguments.weights:
                 self.llama.weights(kind)
         if "juror" not in arguments.skip:
-            self.juror = Juror(arguments.juror.resolve(), *common, arguments.juror_arguments.split())
+            self.juror = Juror(arguments.juror.resolve(), *common, arguments.juror_arguments.split(), arguments.file)
             versions["juror"] = self.juror.version()
         if "transformers" not in arguments.skip and set(FLOAT_TYPES) & set(arguments.weights):
             versions["transformers"] = "not measured"

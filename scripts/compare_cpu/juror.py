@@ -13,14 +13,17 @@ TYPES = {
     "f16": ["--dtype", "f16"],
     "q8_0": ["--quantize", "q8_0"],
     "q4k": ["--quantize", "q4k"],
+    "file": [],
 }
 
 
 class Juror:
     """The binary with one folder of weights."""
 
-    def __init__(self, program: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str]):
-        self.program, self.folder, self.threads = program, folder, threads
+    def __init__(
+        self, program: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str], file: Path | None
+    ):
+        self.program, self.threads, self.model = program, threads, file or folder / "hf"
         self.log, self.seconds, self.extra = log, seconds, extra
 
     def version(self) -> str:
@@ -40,7 +43,7 @@ class Juror:
         """What `juror bench --json` measures for one workload.  The template is cached before its clock starts."""
         report = self.log.folder / f"juror-{kind}-{samples}-{template}-{own}-{output}.json"
         report.unlink(missing_ok=True)
-        command = [self.program, "bench", "--model", self.folder / "hf", "--device", "cpu", *TYPES[kind]]
+        command = [self.program, "bench", "--model", self.model, "--device", "cpu", *TYPES[kind]]
         command += ["--samples", str(samples), "--template-tokens", str(template)]
         command += ["--input-tokens", str(own), "--output-tokens", str(output), *more, *self.extra, "--json", report]
         self.log.run(command, report.stem, self.seconds, RAYON_NUM_THREADS=str(self.threads))

@@ -43,8 +43,10 @@ class Setting:
 class Llama:
     """llama.cpp's programs with one folder of weights."""
 
-    def __init__(self, programs: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str]):
-        self.programs, self.folder, self.threads = programs, folder, threads
+    def __init__(
+        self, programs: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str], file: Path | None
+    ):
+        self.programs, self.folder, self.threads, self.file = programs, folder, threads, file
         self.log, self.seconds, self.extra = log, seconds, extra
 
     def version(self) -> str:
@@ -58,7 +60,9 @@ class Llama:
         return ", ".join(line.removeprefix("version: ") for line in words if line.startswith(("version", "built with")))
 
     def weights(self, kind: str) -> Path:
-        """The GGUF file of a weight type, quantised from f16 if it is missing."""
+        """The GGUF file of a weight type, quantised from f16 if it is missing; `file` is the one that was named."""
+        if kind == "file":
+            return self.file
         path = self.folder / f"{kind}.gguf"
         if kind in QUANTISED and not path.exists():
             name, head = QUANTISED[kind]
@@ -143,7 +147,8 @@ class Llama:
         # The server goes first when something ends this early, and with it the requests that the pool waits for.
         with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as address:
             if warm:
-                complete(template + workload.prompts(1, "warm")[1][0], min(4, workload.output), id_slot=0)
+                # Nothing behind the template: a recurrent state cannot go back to its end.
+                complete(template, 1, id_slot=0)
                 self.post(address, "/slots/0?action=save", {"filename": "warm"})
                 for slot in range(1, setting.slots):
                     self.post(address, f"/slots/{slot}?action=restore", {"filename": "warm"})

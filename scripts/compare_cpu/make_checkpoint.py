@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Random weights of a Qwen3, once as a Hugging Face folder and once as GGUF.
+"""Random weights of a Qwen3 or Qwen3.5, once as a Hugging Face folder and once as GGUF.
 
-    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|qwen3-4b|tiny] [--gguf f16 f32]
+    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|qwen3-4b|qwen3.5-0.8b|tiny] [--gguf f16 f32]
 
 writes FOLDER/hf (config.json, model.safetensors in bf16, a byte-level tokenizer with a trivial chat template) and
 FOLDER/f16.gguf, FOLDER/f32.gguf with the same numbers.  Needs numpy, and for GGUF the package gguf.  What exists
@@ -39,6 +39,23 @@ SHAPES = {
         "vocab_size": 151936,
         "max_position_embeddings": 40960,
     },
+    # Three of four layers are recurrent. As many value heads as key heads: those that GGUF has in another order have one here.
+    "qwen3.5-0.8b": {
+        "hidden_size": 1024,
+        "intermediate_size": 3584,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 2,
+        "head_dim": 256,
+        "linear_num_key_heads": 16,
+        "linear_num_value_heads": 16,
+        "linear_key_head_dim": 128,
+        "linear_value_head_dim": 128,
+        "linear_conv_kernel_dim": 4,
+        "full_attention_interval": 4,
+        "vocab_size": 248320,
+        "max_position_embeddings": 40960,
+    },
     # To try the scripts; rows are multiples of 256, as Q4_K wants.
     "tiny": {
         "hidden_size": 256,
@@ -53,6 +70,8 @@ SHAPES = {
 }
 ROPE_THETA = 1_000_000.0
 EPSILON = 1e-6
+ROTATED = 0.25
+"""The part of a head that Qwen3.5 rotates."""
 DEVIATION = 0.02
 """Standard deviation of the weights: Qwen3's `initializer_range`."""
 
@@ -65,28 +84,66 @@ CHAT_TEMPLATE = (
 )
 
 
+def recurrent(shape: dict, layer: int) -> bool:
+    """Whether a layer keeps a state in place of keys and values."""
+    interval = shape.get("full_attention_interval", 1)
+    return (layer + 1) % interval != 0
+
+
 def tensors(shape: dict) -> list[tuple[str, str, tuple[int, ...]]]:
     """(Hugging Face name, GGUF name, shape) of every tensor; head and embedding are one."""
     hidden, inner, head = shape["hidden_size"], shape["intermediate_size"], shape["head_dim"]
+    hybrid = "full_attention_interval" in shape
+    # Queries have a gate beside them.
     queries, keys = shape["num_attention_heads"] * head, shape["num_key_value_heads"] * head
+    attention = [
+        ("self_attn.q_proj.weight", "attn_q.weight", (queries * (2 if hybrid else 1), hidden)),
+        ("self_attn.k_proj.weight", "attn_k.weight", (keys, hidden)),
+        ("self_attn.v_proj.weight", "attn_v.weight", (keys, hidden)),
+        ("self_attn.o_proj.weight", "attn_output.weight", (hidden, queries)),
+        ("self_attn.q_norm.weight", "attn_q_norm.weight", (head,)),
+        ("self_attn.k_norm.weight", "attn_k_norm.weight", (head,)),
+    ]
+    if hybrid:
+        heads, width = shape["linear_num_value_heads"], shape["linear_value_head_dim"]
+        mixed = 2 * shape["linear_num_key_heads"] * shape["linear_key_head_dim"] + heads * width
+        kernel = shape["linear_conv_kernel_dim"]
+        delta = [
+            ("linear_attn.in_proj_qkv.weight", "attn_qkv.weight", (mixed, hidden)),
+            ("linear_attn.in_proj_z.weight", "attn_gate.weight", (heads * width, hidden)),
+            ("linear_attn.in_proj_a.weight", "ssm_alpha.weight", (heads, hidden)),
+            ("linear_attn.in_proj_b.weight", "ssm_beta.weight", (heads, hidden)),
+            ("linear_attn.conv1d.weight", "ssm_conv1d.weight", (mixed, 1, kernel)),
+            ("linear_attn.dt_bias", "ssm_dt.bias", (heads,)),
+            ("linear_attn.A_log", "ssm_a", (heads,)),
+            ("linear_attn.norm.weight", "ssm_norm.weight", (width,)),
+            ("linear_attn.out_proj.weight", "ssm_out.weight", (hidden, heads * width)),
+        ]
+    after = "post_attention_norm" if hybrid else "ffn_norm"
     listed = [("model.embed_tokens.weight", "token_embd.weight", (shape["vocab_size"], hidden))]
     for layer in range(shape["num_hidden_layers"]):
         for name, gguf_name, size in [
-            ("input_layernorm", "attn_norm", (hidden,)),
-            ("self_attn.q_proj", "attn_q", (queries, hidden)),
-            ("self_attn.k_proj", "attn_k", (keys, hidden)),
-            ("self_attn.v_proj", "attn_v", (keys, hidden)),
-            ("self_attn.o_proj", "attn_output", (hidden, queries)),
-            ("self_attn.q_norm", "attn_q_norm", (head,)),
-            ("self_attn.k_norm", "attn_k_norm", (head,)),
-            ("post_attention_layernorm", "ffn_norm", (hidden,)),
-            ("mlp.gate_proj", "ffn_gate", (inner, hidden)),
-            ("mlp.up_proj", "ffn_up", (inner, hidden)),
-            ("mlp.down_proj", "ffn_down", (hidden, inner)),
+            ("input_layernorm.weight", "attn_norm.weight", (hidden,)),
+            *(delta if recurrent(shape, layer) else attention),
+            ("post_attention_layernorm.weight", f"{after}.weight", (hidden,)),
+            ("mlp.gate_proj.weight", "ffn_gate.weight", (inner, hidden)),
+            ("mlp.up_proj.weight", "ffn_up.weight", (inner, hidden)),
+            ("mlp.down_proj.weight", "ffn_down.weight", (hidden, inner)),
         ]:
-            listed.append((f"model.layers.{layer}.{name}.weight", f"blk.{layer}.{gguf_name}.weight", size))
+            listed.append((f"model.layers.{layer}.{name}", f"blk.{layer}.{gguf_name}", size))
     listed.append(("model.norm.weight", "output_norm.weight", (hidden,)))
     return listed
+
+
+def constant(name: str, hybrid: bool) -> tuple[float, float] | None:
+    """What stands in a vector, in Hugging Face's files and in GGUF: norms that do nothing, and one rate of decay."""
+    if name.endswith(("dt_bias", "ssm_dt.bias")):
+        return 0.0, 0.0
+    if name.endswith(("A_log", "ssm_a")):
+        return 0.0, -1.0
+    if "norm" in name:
+        return (0.0 if hybrid and "linear_attn" not in name else 1.0), 1.0
+    return None
 
 
 def to_bf16(values: np.ndarray) -> np.ndarray:
@@ -101,7 +158,7 @@ def from_bf16(halves: np.ndarray) -> np.ndarray:
 
 
 def write_safetensors(path: Path, shape: dict, seed: int) -> None:
-    """Random weights; norms are ones.  Tensor by tensor, so that memory holds one only."""
+    """Random weights; vectors are constants.  Tensor by tensor, so that memory holds one only."""
     header, start = {"__metadata__": {"format": "pt"}}, 0
     for name, _, size in tensors(shape):
         end = start + 2 * int(np.prod(size))
@@ -112,9 +169,10 @@ def write_safetensors(path: Path, shape: dict, seed: int) -> None:
     random = np.random.default_rng(seed)
     with path.open("wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
-        for _, _, size in tensors(shape):
-            if len(size) == 1:
-                values = np.ones(size, np.float32)
+        for name, _, size in tensors(shape):
+            fixed = constant(name, "full_attention_interval" in shape)
+            if fixed:
+                values = np.full(size, fixed[0], np.float32)
             else:
                 values = random.standard_normal(size, np.float32) * np.float32(DEVIATION)
             file.write(to_bf16(values).tobytes())
@@ -130,11 +188,13 @@ def byte_alphabet() -> list[str]:
 def write_hugging_face(folder: Path, shape: dict, seed: int) -> None:
     """config.json, tokenizer and weights; the weights last, under another name until they are whole."""
     folder.mkdir(parents=True, exist_ok=True)
+    hybrid = "full_attention_interval" in shape
     config = {
-        "architectures": ["Qwen3ForCausalLM"],
-        "model_type": "qwen3",
+        "architectures": ["Qwen3_5ForCausalLM" if hybrid else "Qwen3ForCausalLM"],
+        "model_type": "qwen3_5_text" if hybrid else "qwen3",
         **shape,
         "rope_theta": ROPE_THETA,
+        **({"partial_rotary_factor": ROTATED} if hybrid else {}),
         "rms_norm_eps": EPSILON,
         "attention_bias": False,
         "attention_dropout": 0.0,
@@ -210,7 +270,9 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     import gguf
 
     unfinished = path.with_suffix(".part")
-    writer = gguf.GGUFWriter(unfinished, "qwen3")
+    hybrid = "full_attention_interval" in shape
+    family = "qwen35" if hybrid else "qwen3"
+    writer = gguf.GGUFWriter(unfinished, family)
     writer.add_name(f"random weights, {shape['num_hidden_layers']} layers")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16 if kind == "f16" else gguf.LlamaFileType.ALL_F32)
     writer.add_context_length(shape["max_position_embeddings"])
@@ -224,6 +286,17 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     writer.add_rope_freq_base(ROPE_THETA)
     writer.add_layer_norm_rms_eps(EPSILON)
     writer.add_vocab_size(shape["vocab_size"])
+    if hybrid:
+        rotated = int(shape["head_dim"] * ROTATED)
+        writer.add_rope_dimension_count(rotated)
+        # Of images' positions; those of text are all equal.
+        writer.add_rope_dimension_sections([rotated // 2, 0, 0, 0])
+        writer.add_ssm_conv_kernel(shape["linear_conv_kernel_dim"])
+        writer.add_ssm_state_size(shape["linear_key_head_dim"])
+        writer.add_ssm_group_count(shape["linear_num_key_heads"])
+        writer.add_ssm_time_step_rank(shape["linear_num_value_heads"])
+        writer.add_ssm_inner_size(shape["linear_num_value_heads"] * shape["linear_value_head_dim"])
+        writer.add_uint32(f"{family}.full_attention_interval", shape["full_attention_interval"])
     # Bytes, control tokens, and a name for every further id: prompts are given as ids, so no merge is needed, but
     # an empty list cannot be written.
     words = byte_alphabet() + SPECIAL
@@ -232,7 +305,7 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     for index in range(len(SPECIAL)):
         kinds[256 + index] = gguf.TokenType.CONTROL
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("qwen2")
+    writer.add_tokenizer_pre("qwen35" if hybrid else "qwen2")
     writer.add_token_list(words)
     writer.add_token_types(kinds)
     writer.add_token_merges(["Ġ Ġ"])
@@ -241,8 +314,10 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     writer.add_add_bos_token(False)
     writer.add_chat_template(CHAT_TEMPLATE)
     stored = np.float16 if kind == "f16" else np.float32
-    types = [np.float32 if len(size) == 1 else stored for _, _, size in tensors(shape)]
+    types = [np.float32 if len(size) != 2 else stored for _, _, size in tensors(shape)]
     for (_, name, size), dtype in zip(tensors(shape), types):
+        # The convolution has one channel each, which GGUF leaves out.
+        size = tuple(one for one in size if one != 1)
         writer.add_tensor_info(name, size, np.dtype(dtype), int(np.prod(size)) * np.dtype(dtype).itemsize)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -251,9 +326,12 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
         (length,) = struct.unpack("<Q", file.read(8))
     weights = np.memmap(folder / "model.safetensors", "<u2", mode="r", offset=8 + length)
     start = 0
-    for (_, _, size), dtype in zip(tensors(shape), types):
+    for (_, name, size), dtype in zip(tensors(shape), types):
         count = int(np.prod(size))
-        writer.write_tensor_data(from_bf16(weights[start : start + count]).astype(dtype).reshape(size))
+        fixed = constant(name, hybrid)
+        values = np.full(count, fixed[1]) if fixed else from_bf16(weights[start : start + count])
+        size = tuple(one for one in size if one != 1)
+        writer.write_tensor_data(values.astype(dtype).reshape(size))
         start += count
     writer.close()
     unfinished.rename(path)

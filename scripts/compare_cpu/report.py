@@ -8,7 +8,7 @@ import statistics
 from pathlib import Path
 
 PEERS = ["llama.cpp", "transformers", "juror"]
-WEIGHT_NAMES = {"f32": "f32", "f16": "f16", "q8_0": "Q8_0", "q4k": "Q4_K"}
+WEIGHT_NAMES = {"f32": "f32", "f16": "f16", "q8_0": "Q8_0", "q4k": "Q4_K", "file": "of the file"}
 
 
 def machine() -> str:
@@ -88,6 +88,11 @@ def tried_table(result: dict) -> str:
     return "\n".join(lines)
 
 
+def weights(result: dict) -> str:
+    """What was measured, before its name."""
+    return "Weights as they are in" if result["weights"] == ["file"] else "Random weights of the shape"
+
+
 def markdown(result: dict) -> str:
     """The whole page."""
     work, runs = result["workload"], result["runs"]
@@ -100,7 +105,7 @@ def markdown(result: dict) -> str:
     parts = [
         f"## Judging on a CPU, {result['date']}",
         f"{result['machine']}; {result['threads']} threads for every peer; load average before the first run "
-        f"{result['load_before']:.2f}. Random weights of the shape `{result['shape']}`. "
+        f"{result['load_before']:.2f}. {weights(result)} `{result['shape']}`. "
         + ", ".join(f"{peer}: {version}" for peer, version in result["versions"].items())
         + ".",
         f"Judging: {work['template']:,} shared + {work['own']} own prompt tokens, {work['output']} generated; "

@@ -15,13 +15,15 @@ use tempfile::TempDir;
 
 use crate::golden_logits::Checkpoint;
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 11] = [
     "awq",
     "fp8-blocks",
+    "fp8-experts",
     "fp8-outputs",
     "fp8-whole",
     "gptq",
     "gptq-ordered",
+    "gptq-recurrent",
     "gptq-v2",
     "packed",
     "packed-zeros",
@@ -61,8 +63,8 @@ fn logits_are_those_of_the_numbers_that_are_stored() {
 /// Codes and factors, for kernels that multiply with them, stand for the very numbers that the weight is read as.
 #[test]
 fn codes_are_of_the_same_numbers() {
-    // Blocks of 40 inputs, groups of inputs that are no neighbours, and eight bits cannot be held so.
-    let without = ["fp8-blocks", "gptq-ordered", "gptq-v2"];
+    // Blocks of 32 or 40 inputs, groups of inputs that are no neighbours, and eight bits cannot be held so.
+    let without = ["fp8-blocks", "fp8-experts", "gptq-ordered", "gptq-v2"];
     for name in NAMES {
         let weights = Weights::open(&ModelSource::Folder(folder(name))).unwrap();
         let layers = weights.shapes().map(|(tensor, _)| tensor.to_owned());
