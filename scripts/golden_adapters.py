@@ -43,6 +43,9 @@ ADAPTERS = {
     "qwen3-vl": ("qwen3-vl", dict(r=4, lora_alpha=6, target_modules=r".*language_model.*\.(q_proj|v_proj|down_proj)",
                  rank_pattern={"model.language_model.layers.0.mlp.down_proj": 3},
                  alpha_pattern={"model.language_model.layers.1.self_attn.v_proj": 11})),
+    # Of attention and of recurrent layers, whose queries have a gate beside them.
+    "qwen3_5": ("qwen3_5", dict(r=4, lora_alpha=6, modules_to_save=["input_layernorm"],
+                 target_modules=["q_proj", "o_proj", "in_proj_qkv", "in_proj_z", "in_proj_a", "in_proj_b", "out_proj", "down_proj"])),
     "gpt-oss": ("gpt-oss", dict(r=4, lora_alpha=8, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"])),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::families;
 use crate::golden_logits::Checkpoint;
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "chatglm",
     "embeddings",
     "experts",
@@ -31,6 +31,7 @@ const NAMES: [&str; 13] = [
     "qwen3",
     "qwen3-table",
     "qwen3-vl",
+    "qwen3_5",
 ];
 
 fn folder(name: &str) -> PathBuf {

@@ -72,7 +72,10 @@ fn codes_are_of_the_same_numbers() {
         assert!(!layers.is_empty());
         for layer in layers {
             let codes = weights.codes(&layer).unwrap();
-            assert_eq!(codes.is_none(), without.contains(&name), "{name}, {layer}");
+            // What experts give has as many inputs as a block.
+            if !layer.contains("expert") {
+                assert_eq!(codes.is_none(), without.contains(&name), "{name}, {layer}");
+            }
             let Some(codes) = codes else { continue };
             let expected = weights.get(&layer, &Device::Cpu, DType::F32).unwrap();
             assert_eq!(expected.dims(), codes.shape);
