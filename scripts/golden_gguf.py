@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Makes tests/data/gguf: tiny random models of families with recurrent layers as GGUF files in f32 and in Q8_0, and what llama.cpp says of them.
+"""Makes tests/data/gguf: tiny random models as GGUF files, of families with recurrent layers in f32 and in Q8_0, of others from
+tests/data/checkpoints in f32, and what llama.cpp says of them.
 
     pip install torch transformers gguf xllamacpp
-    python scripts/golden_gguf.py
+    python scripts/golden_gguf.py [NAME…]
 
-The tensors are those of transformers' classes, rearranged as llama.cpp's converter (conversion/qwen.py) does: value heads tiled
-over key heads, rates of decay as -exp(A_log), one added to norms that are stored less one. Beside NAME.gguf lies NAME.json:
+Tensors of recurrent families are those of transformers' classes, rearranged as llama.cpp's converter (conversion/qwen.py) does: value heads tiled
+over key heads, rates of decay as -exp(A_log), one added to norms that are stored less one. Others are rearranged where its
+converter is Llama's: the two rows of a rotary pair side by side. Beside NAME.gguf lies NAME.json:
 for each prompt of token ids the ids that llama.cpp (the wheel xllamacpp) takes greedily, and their log-probabilities.
-tests/model/recurrent.rs follows them.
+tests/model/llama_cpp.rs follows them.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import gguf
@@ -18,8 +21,10 @@ import numpy as np
 import torch
 import transformers
 import xllamacpp
+from safetensors.torch import load_file
 
 from golden_models import DEFAULT_ROPE, SIZES, fill
+from golden_models import OUT as CHECKPOINTS
 
 OUT = Path(__file__).resolve().parent.parent / "tests" / "data" / "gguf"
 HEADS = dict(linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=32, linear_value_head_dim=32,
@@ -155,9 +160,171 @@ def ask(path: Path, prompts: list[list[int]]) -> list[dict]:
     return found
 
 
+# From checkpoints: name -> (name of the checkpoint, architecture, whether pairs are side by side, keys of the architecture, tensors
+# under other names).
+LLAMA_LIKE = {
+    "mixtral": ("mixtral", "llama", True, lambda c: {"expert_count": c.num_local_experts, "expert_used_count": c.num_experts_per_tok}, {}),
+    "mistral3": ("ministral3", "mistral3", True, lambda c: {
+        "attention.temperature_scale": c.rope_parameters["llama_4_scaling_beta"],
+        "rope.scaling.yarn_log_multiplier": c.rope_parameters["mscale_all_dim"]}, {}),
+    "seed_oss": ("seed_oss", "seed_oss", False, lambda c: {}, {"ffn_norm": "post_attention_norm"}),
+    "smollm3": ("smollm3", "smollm3", True, lambda c: {}, {}),
+    "granite": ("granite", "granite", True, lambda c: {
+        "embedding_scale": c.embedding_multiplier, "attention.scale": c.attention_multiplier,
+        "residual_scale": c.residual_multiplier, "logit_scale": c.logits_scaling}, {}),
+    "ernie4_5": ("ernie4_5", "ernie4_5", False, lambda c: {}, {}),
+    "olmo2": ("olmo2", "olmo2", False, lambda c: {}, {"ffn_norm": "post_attention_norm"}),
+    "olmo3": ("olmo3", "olmo2", False, lambda c: {}, {"ffn_norm": "post_attention_norm"}),
+    "exaone4": ("exaone4", "exaone4", False, lambda c: {}, {"ffn_norm": "post_attention_norm"}),
+    "hunyuan-dense": ("hunyuan", "hunyuan-dense", False, lambda c: {}, {}),
+    "glm4moe": ("glm4_moe", "glm4moe", False, lambda c: {
+        "expert_count": c.n_routed_experts, "expert_used_count": c.num_experts_per_tok, "expert_shared_count": c.n_shared_experts,
+        "expert_feed_forward_length": c.moe_intermediate_size, "leading_dense_block_count": c.first_k_dense_replace,
+        "expert_gating_func": 2, "expert_weights_scale": c.routed_scaling_factor, "expert_weights_norm": True},
+        {"ffn_norm": "post_attention_norm"}),
+    "minimax-m2": ("minimax_m2", "minimax-m2", False, lambda c: {
+        "expert_count": c.num_local_experts, "expert_used_count": c.num_experts_per_tok,
+        "expert_feed_forward_length": c.intermediate_size, "expert_gating_func": 2}, {}),
+}  # fmt: skip
+
+PARTS = {
+    "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
+    "self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm", "post_attention_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+    "mlp.gate": "ffn_gate_inp", "block_sparse_moe.gate": "ffn_gate_inp", "mlp.shared_experts.gate_proj": "ffn_gate_shexp",
+    "mlp.shared_experts.up_proj": "ffn_up_shexp", "mlp.shared_experts.down_proj": "ffn_down_shexp",
+}  # fmt: skip
+EXPERTS = {"w1": "gate", "w2": "down", "w3": "up", "gate_proj": "gate", "down_proj": "down", "up_proj": "up"}
+
+
+def named(name: str, others: dict) -> tuple[str, int | None]:
+    """The name in GGUF files, and the number of the expert if it is one's."""
+    outside = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight"}
+    if name in outside:
+        return outside[name], None
+    _, _, layer, rest = name.split(".", 3)
+    if rest.endswith("e_score_correction_bias"):
+        return f"blk.{layer}.exp_probs_b.bias", None
+    if ".experts." in rest:
+        expert, part = rest.split(".experts.")[1].split(".")[:2]
+        return f"blk.{layer}.ffn_{EXPERTS[part]}_exps.weight", int(expert)
+    module, kind = rest.rsplit(".", 1)
+    part = PARTS[module]
+    return f"blk.{layer}.{others.get(part, part)}.{kind}", None
+
+
+def as_llama_cpp_runs_it(arch: str, config) -> None:
+    """llama.cpp rotates all but every fourth layer of SmolLM3, and knows windows of EXAONE 4 by its 64 layers and none of Mixtral."""
+    if arch == "smollm3":
+        config.no_rope_layers = [int((layer + 1) % 4 != 0) for layer in range(config.num_hidden_layers)]
+    if arch in ("exaone4", "llama"):
+        config.sliding_window = None
+    if arch == "exaone4":
+        config.layer_types = ["full_attention"] * config.num_hidden_layers
+
+
+def convert(name: str) -> tuple[Path, object, torch.nn.Module]:
+    """Writes a checkpoint as a GGUF file; what transformers makes of the same checkpoint comes with it."""
+    checkpoint, arch, pairs, keys, others = LLAMA_LIKE[name]
+    folder = CHECKPOINTS / checkpoint
+    whole = transformers.AutoConfig.from_pretrained(folder)
+    config = whole.get_text_config()
+    kind = getattr(transformers, whole.architectures[0])
+    as_llama_cpp_runs_it(arch, config)
+    model = kind.from_pretrained(folder, config=whole, dtype=torch.float32, attn_implementation="eager").eval()
+    if arch == "ernie4_5":
+        # llama.cpp knows no biases of feed-forward layers here, and no published model has biases.
+        for parameter, x in model.named_parameters():
+            if parameter.endswith(".bias"):
+                x.data.zero_()
+    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    path = OUT / f"{name}.gguf"
+    writer = gguf.GGUFWriter(path, arch)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(head_dim)
+    writer.add_value_length(head_dim)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    rope = config.rope_parameters
+    rope = rope.get("full_attention", rope)
+    theta = rope["rope_theta"]
+    if rope["rope_type"] == "dynamic":
+        theta *= rope["alpha"] ** (head_dim / (head_dim - 2))
+    writer.add_rope_freq_base(theta)
+    writer.add_rope_dimension_count(int(head_dim * rope.get("partial_rotary_factor", 1.0)))
+    if rope["rope_type"] == "yarn":
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(rope["factor"])
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
+        writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
+    if getattr(config, "sliding_window", None):
+        writer.add_sliding_window(config.sliding_window)
+        if getattr(config, "layer_types", None):
+            writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+    for key, value in keys(config).items():
+        add = {bool: writer.add_bool, int: writer.add_uint32, float: writer.add_float32}[type(value)]
+        add(f"{arch}.{key}", value)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list([f"t{index}" for index in range(config.vocab_size)])
+    writer.add_token_types([gguf.TokenType.NORMAL] * config.vocab_size)
+    writer.add_token_merges(["t 1"])
+    writer.add_eos_token_id(2)
+    experts = {}
+    for tensor, x in load_file(folder / "model.safetensors").items():
+        tensor = tensor.replace("language_model.model.", "model.").replace("language_model.lm_head", "lm_head")
+        tensor = tensor.replace("model.language_model.", "model.")
+        if not tensor.startswith(("model.embed_tokens", "model.norm", "model.layers", "lm_head")):
+            continue
+        if arch == "ernie4_5" and tensor.endswith(".bias"):
+            continue
+        new, expert = named(tensor, others)
+        if pairs and (".attn_q." in new or ".attn_k." in new):
+            x = x.unflatten(0, (-1, 2, head_dim // 2)).transpose(1, 2).flatten(0, 2)
+        numbers = np.ascontiguousarray(x.float().numpy())
+        if expert is None:
+            writer.add_tensor(new, numbers)
+        else:
+            experts.setdefault(new, {})[expert] = numbers
+    for new, parts in experts.items():
+        writer.add_tensor(new, np.stack([parts[index] for index in range(len(parts))]))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path, config, model
+
+
+def compare(label: str, model: torch.nn.Module, found: list[dict]) -> None:
+    for one in found:
+        tokens = torch.tensor([one["prompt"] + one["ids"]])
+        with torch.no_grad():
+            logprobs = model(tokens).logits[0].log_softmax(-1)
+        theirs = [logprobs[len(one["prompt"]) + at - 1, token].item() for at, token in enumerate(one["ids"])]
+        worst = max(abs(a - b) for a, b in zip(theirs, one["logprobs"]))
+        print(f"{label}, {len(one['prompt'])} tokens: transformers and llama.cpp differ by {worst:.5f} at most")
+
+
 def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[1:] or [*MODELS, *LLAMA_LIKE]
+    for seed, name in enumerate(LLAMA_LIKE, 110):
+        if name not in wanted:
+            continue
+        path, config, model = convert(name)
+        torch.manual_seed(seed)
+        found = ask(path, [torch.randint(3, config.vocab_size, (length,)).tolist() for length in [3, 60]])
+        compare(name, model, found)
+        path.with_suffix(".json").write_text(json.dumps(found) + "\n")
     for seed, (arch, (family, changes)) in enumerate(MODELS.items()):
+        if arch not in wanted:
+            continue
         torch.manual_seed(seed)
         config = getattr(transformers, f"{family}TextConfig")(**changes)
         model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
@@ -169,13 +336,7 @@ def main() -> None:
         path = OUT / f"{arch}.gguf"
         write(arch, model, path, packed=False)
         found = ask(path, prompts)
-        for one in found:
-            tokens = torch.tensor([one["prompt"] + one["ids"]])
-            with torch.no_grad():
-                logprobs = model(tokens).logits[0].log_softmax(-1)
-            theirs = [logprobs[len(one["prompt"]) + at - 1, token].item() for at, token in enumerate(one["ids"])]
-            worst = max(abs(a - b) for a, b in zip(theirs, one["logprobs"]))
-            print(f"{arch}, {len(one['prompt'])} tokens: transformers and llama.cpp differ by {worst:.5f} at most")
+        compare(arch, model, found)
         path.with_suffix(".json").write_text(json.dumps(found) + "\n")
 
 

@@ -90,6 +90,40 @@ CHECKPOINTS = {
                     dict(zero_centred=True, text=True, lengths=[3, 90])),
 }  # fmt: skip
 
+# Families that came later, with seeds of their own.
+LATER = {
+    "mixtral": ("Mixtral", dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=9, intermediate_size=24,
+                rope_parameters=DEFAULT_ROPE), torch.bfloat16, {}),
+    # A dense layer before those with experts, two experts for every token, and a correction that changes who is chosen.
+    "glm4_moe": ("Glm4Moe", dict(head_dim=16, attention_bias=True, use_qk_norm=True, num_hidden_layers=2, n_routed_experts=6,
+                 num_experts_per_tok=2, moe_intermediate_size=20, n_shared_experts=2, first_k_dense_replace=1,
+                 routed_scaling_factor=2.5, rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}),
+                 torch.bfloat16, {}),
+    "minimax_m2": ("MiniMaxM2", dict(head_dim=16, num_local_experts=6, num_experts_per_tok=2, intermediate_size=20,
+                   rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}), torch.bfloat16, {}),
+    "seed_oss": ("SeedOss", dict(head_dim=16, attention_bias=True, attention_out_bias=False, rope_parameters=DEFAULT_ROPE),
+                 torch.bfloat16, {}),
+    # A 1 says that a layer has rotation.
+    "smollm3": ("SmolLM3", dict(num_hidden_layers=4, no_rope_layers=[1, 0, 1, 1], tie_word_embeddings=True,
+                rope_parameters=DEFAULT_ROPE), torch.bfloat16, {}),
+    "granite": ("Granite", dict(attention_multiplier=0.2, embedding_multiplier=3.0, residual_multiplier=0.6, logits_scaling=1.6,
+                tie_word_embeddings=True, rope_parameters=DEFAULT_ROPE), torch.bfloat16, {}),
+    "ernie4_5": ("Ernie4_5", dict(head_dim=16, use_bias=True, rope_parameters=DEFAULT_ROPE), torch.bfloat16, {}),
+    "olmo2": ("Olmo2", dict(rope_parameters=DEFAULT_ROPE), torch.bfloat16, {}),
+    "olmo3": ("Olmo3", dict(sliding_window=9, num_hidden_layers=3, layer_types=["sliding_attention", "full_attention",
+              "sliding_attention"], rope_parameters={"full_attention": YARN, "sliding_attention": {**DEFAULT_ROPE,
+              "rope_theta": YARN["rope_theta"]}}), torch.bfloat16, {}),
+    "exaone4": ("Exaone4", dict(sliding_window=9, num_hidden_layers=3, rope_parameters=DEFAULT_ROPE,
+                layer_types=["sliding_attention", "full_attention", "sliding_attention"]), torch.bfloat16, {}),
+    "hunyuan": ("HunYuanDenseV1", dict(head_dim=16, rope_parameters={**DEFAULT_ROPE, "rope_type": "dynamic", "factor": 1.0,
+                "alpha": 50.0}), torch.bfloat16, {}),
+    # Projections of recurrent layers interleaved by key head.
+    "qwen3_next": ("Qwen3Next", dict(**DELTA, head_dim=8, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16,
+                   shared_expert_intermediate_size=20, layer_types=["linear_attention", "full_attention", "linear_attention"],
+                   rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.5}), torch.bfloat16,
+                   dict(zero_centred=True)),
+}  # fmt: skip
+
 VISION_QWEN = dict(depth=1, hidden_size=16, intermediate_size=16, num_heads=2, out_hidden_size=32, patch_size=4)
 MROPE = {**DEFAULT_ROPE, "mrope_section": [2, 1, 1]}
 
@@ -119,6 +153,15 @@ WITH_TOWERS = {
                             layer_types=["linear_attention", "linear_attention", "full_attention"],
                             rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.25, "mrope_section": [11, 11, 10],
                                              "mrope_interleaved": True}), {}, dict(zero_centred=True)),
+    # Queries scaled by their position, which grows past the original context several times.
+    "ministral3": ("Mistral3", dict(model_type="pixtral", hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+                   num_attention_heads=2, head_dim=8, image_size=16, patch_size=4),
+                   dict(model_type="ministral3", head_dim=16, rope_parameters={**YARN, "original_max_position_embeddings": 16,
+                        "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.5}), {}, {}),
+    # All experts of a layer in one tensor, `[experts, hidden, 2 · width]`, as on the hub.
+    "qwen3-vl-moe": ("Qwen3VLMoe", dict(**VISION_QWEN, num_position_embeddings=16, deepstack_visual_indexes=[0]),
+                     dict(head_dim=8, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, rope_parameters={**MROPE,
+                          "mrope_interleaved": True}), {}, {}),
 }  # fmt: skip
 
 E2M1 = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0])
@@ -137,6 +180,9 @@ def fill(model: torch.nn.Module, norm: float = 1.0) -> None:
             else:
                 inputs = parameter.shape[-2] if name.endswith(("gate_up_proj", "down_proj")) else parameter.shape[-1]
                 parameter.normal_(0.0, inputs**-0.5 * 1.2)
+        for name, buffer in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                buffer.normal_(0.0, 0.5)
 
 
 def to_mxfp4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -210,7 +256,7 @@ def as_chatglm(glm: Path, folder: Path) -> None:
 
 
 def make(name: str, seed: int) -> None:
-    family, changes, dtype, options = CHECKPOINTS[name]
+    family, changes, dtype, options = {**CHECKPOINTS, **LATER}[name]
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     text = "Text" if options.get("text") else ""
@@ -290,8 +336,11 @@ def make_with_towers(name: str, seed: int) -> None:
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or [*CHECKPOINTS, *WITH_TOWERS]
+    wanted = sys.argv[1:] or [*CHECKPOINTS, *LATER, *WITH_TOWERS]
     for seed, name in enumerate(CHECKPOINTS):
+        if name in wanted:
+            make(name, seed)
+    for seed, name in enumerate(LATER, 2000):
         if name in wanted:
             make(name, seed)
     for seed, name in enumerate(WITH_TOWERS, 1000):

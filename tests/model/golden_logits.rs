@@ -23,18 +23,28 @@ const BLOCK: usize = 4;
 /// Every checkpoint there is.
 const NAMES: &[&str] = &[
     "chatglm",
+    "ernie4_5",
+    "exaone4",
     "gemma2",
     "gemma3",
     "gemma3-vision",
     "glm",
     "glm4",
+    "glm4_moe",
     "glm4v",
     "gpt-oss",
     "gpt-oss-mxfp4",
+    "granite",
+    "hunyuan",
     "llama",
     "llama-linear",
+    "minimax_m2",
+    "ministral3",
     "mistral",
     "mistral3",
+    "mixtral",
+    "olmo2",
+    "olmo3",
     "phi3",
     "phi3-longrope",
     "qwen2",
@@ -48,6 +58,8 @@ const NAMES: &[&str] = &[
     "qwen3_5",
     "qwen3_5-moe",
     "qwen3_5-towers",
+    "seed_oss",
+    "smollm3",
 ];
 /// Implementations of attention; none is the reference.
 const KINDS: [Option<AttentionKind>; 3] =

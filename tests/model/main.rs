@@ -22,6 +22,7 @@ mod checkpoints;
 mod families;
 mod gguf;
 mod golden_logits;
+mod llama_cpp;
 mod quantised;
 mod real;
 mod recurrent;

@@ -17,9 +17,10 @@ pub(crate) struct Names {
 
 /// The names of a layer's tensors; those of linear layers without `.weight` and `.bias`. Where there are several, their outputs are concatenated.
 pub(crate) struct LayerNames {
-    pub(crate) attention_norm: String,
+    /// The norm before attention, unless there is one behind it alone.
+    pub(crate) attention_norm: Option<String>,
     pub(crate) qkv: Vec<String>,
-    /// Norms of queries and of keys by head.
+    /// Norms of queries and of keys.
     pub(crate) head_norms: Option<[String; 2]>,
     pub(crate) sinks: Option<String>,
     pub(crate) output: String,
@@ -27,7 +28,8 @@ pub(crate) struct LayerNames {
     pub(crate) delta: Option<DeltaNames>,
     /// The norm of attention's output.
     pub(crate) attention_result_norm: Option<String>,
-    pub(crate) feed_forward_norm: String,
+    /// The norm before the feed-forward layer, unless there is one behind it alone.
+    pub(crate) feed_forward_norm: Option<String>,
     pub(crate) feed_forward: FeedForwardNames,
     /// The norm of the feed-forward layer's output.
     pub(crate) feed_forward_result_norm: Option<String>,
@@ -47,16 +49,18 @@ pub(crate) struct DeltaNames {
     pub(crate) output: String,
 }
 
-/// The names of the expert that works on every token, and of the row that says with which weight.
+/// The names of the expert that works on every token, and of the row that says with which weight if that is not 1.
 pub(crate) struct SharedNames {
     pub(crate) expert: GatedNames,
-    pub(crate) weight: String,
+    pub(crate) weight: Option<String>,
 }
 
 pub(crate) enum FeedForwardNames {
     Dense(GatedNames),
     Mixture {
         router: String,
+        /// The whole name of what is added to scores when experts are chosen.
+        correction: Option<String>,
         experts: ExpertNames,
         shared: Option<SharedNames>,
         sizes: Experts,
@@ -101,13 +105,14 @@ impl LayerNames {
             Some(whole) => vec![whole],
             None => parts.iter().map(|part| at(*part)).collect(),
         };
-        let feed_forward = match config.experts {
+        let feed_forward = match config.experts.filter(|experts| layer >= experts.first) {
             None => FeedForwardNames::Dense(GatedNames {
                 gate_up: joined(Part::GateUp, &[Part::Gate, Part::Up]),
                 down: at(Part::Down),
             }),
             Some(sizes) => FeedForwardNames::Mixture {
                 router: at(Part::Router),
+                correction: optional(Part::RouterCorrection),
                 experts: if sizes.together {
                     ExpertNames::Together {
                         gate_up: at(Part::ExpertsGateUp),
@@ -128,16 +133,17 @@ impl LayerNames {
                         gate_up: vec![at(Part::SharedGate), at(Part::SharedUp)],
                         down: at(Part::SharedDown),
                     },
-                    weight: at(Part::SharedWeight),
+                    weight: optional(Part::SharedWeight),
                 }),
                 sizes,
             },
         };
         Self {
-            attention_norm: weight(at(Part::AttentionNorm)),
+            attention_norm: norm(Part::AttentionNorm),
             qkv: joined(Part::QueryKeyValue, &[Part::Query, Part::Key, Part::Value]),
             head_norms: norm(Part::QueryNorm)
                 .zip(norm(Part::KeyNorm))
+                .filter(|_| config.head_norms)
                 .map(<[String; 2]>::from),
             sinks: optional(Part::Sinks),
             output: at(Part::AttentionOutput),
@@ -153,7 +159,7 @@ impl LayerNames {
                 output: at(Part::DeltaOutput),
             }),
             attention_result_norm: norm(Part::AttentionResultNorm),
-            feed_forward_norm: weight(at(Part::FeedForwardNorm)),
+            feed_forward_norm: norm(Part::FeedForwardNorm),
             feed_forward,
             feed_forward_result_norm: norm(Part::FeedForwardResultNorm),
         }
@@ -167,8 +173,18 @@ pub(crate) fn unused(config: &ModelConfig, name: &str) -> bool {
     (config.tie_embeddings && name == head)
         // What guesses several tokens ahead.
         || (config.recurrent.is_some() && name.starts_with("mtp."))
+        || is_ahead(config, name)
         || name.ends_with("rotary_emb.inv_freq")
         || name.ends_with("rotary_pos_emb.inv_freq")
+}
+
+/// Whether a tensor is of a layer behind the others that guesses several tokens ahead.
+fn is_ahead(config: &ModelConfig, name: &str) -> bool {
+    let rest = name.strip_prefix(config.family.layers);
+    let layer = rest.and_then(|rest| rest.strip_prefix('.')?.split('.').next()?.parse().ok());
+    layer.is_some_and(|layer: usize| {
+        (config.layers..config.layers + config.layers_ahead).contains(&layer)
+    })
 }
 
 /// Every tensor of a checkpoint with its shape.
@@ -186,29 +202,35 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
     }
     for layer in 0..config.layers {
         let names = LayerNames::new(config, layer);
-        list.add(&names.attention_norm, &[hidden]);
         match (&names.delta, &config.recurrent) {
             (Some(names), Some(recurrent)) => list.delta(names, &recurrent.shape),
             _ => list.attention(&names),
         }
         let norms = [
+            &names.attention_norm,
+            &names.feed_forward_norm,
             &names.attention_result_norm,
             &names.feed_forward_result_norm,
         ];
         for norm in norms.into_iter().flatten() {
             list.add(norm, &[hidden]);
         }
-        list.add(&names.feed_forward_norm, &[hidden]);
         match &names.feed_forward {
             FeedForwardNames::Mixture {
                 router,
+                correction,
                 experts,
                 shared,
                 sizes,
             } => {
+                if let Some(correction) = correction {
+                    list.add(correction, &[sizes.count]);
+                }
                 if let (Some(shared), Some(width)) = (shared, sizes.shared) {
                     list.gated(&shared.expert, width);
-                    list.linear(&shared.weight, 1, hidden, false);
+                    if let Some(weight) = &shared.weight {
+                        list.linear(weight, 1, hidden, false);
+                    }
                 }
                 list.add(&format!("{router}.weight"), &[sizes.count, hidden]);
                 if config.biases.feed_forward {
@@ -273,8 +295,9 @@ impl List<'_> {
             config.hidden,
             config.biases.qkv,
         );
-        for norm in names.head_norms.iter().flatten() {
-            self.add(norm, &[config.head_dim]);
+        let widths = config.head_norm_widths();
+        for (norm, width) in names.head_norms.iter().flatten().zip(widths) {
+            self.add(norm, &[width]);
         }
         if let Some(sinks) = &names.sinks {
             self.add(sinks, &[config.heads]);

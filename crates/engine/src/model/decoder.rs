@@ -1,4 +1,4 @@
-//! The decoder: a pre-norm transformer with grouped queries, rotary positions and `SwiGLU`, over packed tokens.
+//! The decoder: a transformer with grouped queries, rotary positions and `SwiGLU`, over packed tokens.
 //!
 //! One decoder for all families; what a family has or lacks is in its configuration. Every shape below is written with `N`
 //! tokens of any number of sequences, side by side without padding.
@@ -17,6 +17,8 @@ use super::rope::RotaryTable;
 use super::shard::Shard;
 use super::tensor_reader::{Projection, TensorReader};
 use super::{ModelError, StepBatch};
+use crate::checkpoint::config::PositionScale;
+use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::{
     DeltaNames, ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names,
 };
@@ -48,11 +50,13 @@ enum Embedding {
 }
 
 struct Layer {
-    attention_norm: Tensor,
+    /// The norm before the mixer.
+    attention_norm: Option<Tensor>,
     mixer: Mixer,
     /// The norm of the mixer's output.
     attention_result_norm: Option<Tensor>,
-    feed_forward_norm: Tensor,
+    /// The norm before the feed-forward layer.
+    feed_forward_norm: Option<Tensor>,
     feed_forward: FeedForward,
     /// The norm of the feed-forward layer's output.
     feed_forward_result_norm: Option<Tensor>,
@@ -71,13 +75,23 @@ struct AttentionLayer {
     query_scale: f64,
     /// Queries, keys and values in one product: `[(heads + 2 · kv_heads) · head_dim, hidden]`.
     qkv: Linear,
-    /// Norms of queries and keys, `[head_dim]`.
+    /// Norms of queries and keys, `[head_dim]` or of all heads together, and when they are taken.
     qk_norms: Option<(Tensor, Tensor)>,
+    norms: HeadNorms,
     /// The scores of attention sinks by query head, `[heads]`, f32.
     sinks: Option<Tensor>,
     /// What the attended values are multiplied by, behind a sigmoid: `[heads · head_dim, hidden]`.
     gate: Option<Linear>,
     output: Linear,
+}
+
+/// What attention must know of a layer and a step.
+struct AttentionStep<'a> {
+    heads: Heads<'a>,
+    /// How many keys a query sees.
+    window: Option<usize>,
+    /// What queries are multiplied with by their position, `[N, 1, 1]`.
+    position_scales: Option<&'a Tensor>,
 }
 
 struct RecurrentLayer {
@@ -242,13 +256,17 @@ impl Decoder {
             let angles = angles.collect::<Result<Vec<_>, ModelError>>()?;
             Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
         })?;
+        let position_scales = match &self.config.position_scale {
+            Some(scale) => position_scales(scale, batch, device, hidden.dtype())?,
+            None => None,
+        };
         // What the previous layer adds to the residual stream, fused with the next norm.
         let mut added: Option<Tensor> = None;
         for (index, layer) in self.layers.iter().enumerate() {
             let at = Some(index);
             let x;
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
-                add_and_norm(hidden, added.take(), &layer.attention_norm, eps)
+                add_and_norm(hidden, added.take(), layer.attention_norm.as_ref(), eps)
             })?;
             let second = self.config.second_rope.as_ref();
             let second = second.is_some_and(|second| second.layers[index]);
@@ -259,13 +277,17 @@ impl Decoder {
                         heads: self.config.heads,
                         kv_heads: self.config.kv_heads,
                         head_dim: self.config.head_dim,
-                        norms: mixer.qk_norms.as_ref().map(|(q, k)| (q, k)),
+                        norms: mixer.norms_of(HeadNorms::ByHead),
                         eps,
                         cos,
                         sin,
                     };
-                    let window = self.config.windows[index];
-                    let attended = mixer.forward(&x, &heads, window, attention, profile, at)?;
+                    let step = AttentionStep {
+                        heads,
+                        window: self.config.windows[index],
+                        position_scales: position_scales.as_ref(),
+                    };
+                    let attended = mixer.forward(&x, &step, attention, profile, at)?;
                     (attended, &mixer.output)
                 }
                 Mixer::Recurrent(mixer) => {
@@ -285,17 +307,22 @@ impl Decoder {
             let projected = profile.time(Phase::Gemm, at, device, || output.forward(&attended))?;
             let x;
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
-                let projected = norm_result(projected, layer.attention_result_norm.as_ref(), eps)?;
-                ops::add_rms_norm(&hidden, &projected, &layer.feed_forward_norm, eps)
+                let projected = self.result(projected, layer.attention_result_norm.as_ref())?;
+                add_and_norm(
+                    hidden,
+                    Some(projected),
+                    layer.feed_forward_norm.as_ref(),
+                    eps,
+                )
             })?;
             let result =
                 profile.time(Phase::Gemm, at, device, || layer.feed_forward.forward(&x))?;
             added = Some(profile.time(Phase::Elementwise, at, device, || {
-                norm_result(result, layer.feed_forward_result_norm.as_ref(), eps)
+                self.result(result, layer.feed_forward_result_norm.as_ref())
             })?);
         }
         let (_, x) = profile.time(Phase::Elementwise, None, device, || {
-            add_and_norm(hidden, added, &self.norm, eps)
+            add_and_norm(hidden, added, Some(&self.norm), eps)
         })?;
         // If all rows are wanted they were not picked above, and may be wanted in another order.
         let in_order = wanted < n
@@ -311,11 +338,21 @@ impl Decoder {
         };
         profile.time(Phase::Head, None, device, || {
             let logits = self.head.forward(&x)?.to_dtype(DType::F32)?;
+            let logits = scaled(logits, self.config.logit_scale)?;
             match self.config.logit_softcap {
                 Some(bound) => ops::softcap(&logits, bound),
                 None => Ok(logits),
             }
         })
+    }
+
+    /// The output of a part of a layer as it joins the residual stream: normed and scaled if the family does that.
+    fn result(&self, x: Tensor, norm: Option<&Tensor>) -> candle_core::Result<Tensor> {
+        let x = match norm {
+            Some(weight) => ops::rms_norm(&x, weight, self.config.rms_norm_eps as f32)?,
+            None => x,
+        };
+        scaled(x, self.config.result_scale)
     }
 
     /// Empty logits, on the host: some GPU drivers fail to allocate nothing.
@@ -345,25 +382,60 @@ fn scaled(x: Tensor, factor: f64) -> candle_core::Result<Tensor> {
     x * factor
 }
 
+/// What queries are multiplied with by their position, `[N, 1, 1]`; `None` while no token is behind the original context.
+fn position_scales(
+    scale: &PositionScale,
+    batch: &StepBatch,
+    device: &Device,
+    dtype: DType,
+) -> candle_core::Result<Option<Tensor>> {
+    let times = |position: &u32| (*position as f32 / scale.original_positions as f32).floor();
+    if batch.positions.iter().all(|position| times(position) < 1.0) {
+        return Ok(None);
+    }
+    let scales = batch.positions.iter();
+    let scales = scales.map(|position| 1.0 + scale.beta as f32 * (1.0 + times(position)).ln());
+    let scales = Tensor::from_iter(scales.collect::<Vec<f32>>(), device)?;
+    let shape = (batch.positions.len(), 1, 1);
+    Ok(Some(scales.reshape(shape)?.to_dtype(dtype)?))
+}
+
 impl AttentionLayer {
+    /// The norms of queries and keys if they are taken in this way.
+    fn norms_of(&self, kind: HeadNorms) -> Option<(&Tensor, &Tensor)> {
+        let norms = self.qk_norms.as_ref().map(|(q, k)| (q, k));
+        norms.filter(|_| self.norms == kind)
+    }
+
     /// From `[N, hidden]` to the attended values, `[N, heads · head_dim]`.
     fn forward(
         &self,
         x: &Tensor,
-        heads: &Heads,
-        window: Option<usize>,
+        step: &AttentionStep,
         attention: &mut dyn Attention,
         profile: &mut Profile,
         at: Option<usize>,
     ) -> Result<Tensor, ModelError> {
         let device = x.device();
         let qkv = profile.time(Phase::Gemm, at, device, || self.qkv.forward(x))?;
+        let heads = &step.heads;
         let (q, k, v) = profile.time(Phase::Elementwise, at, device, || {
-            let (q, k, v) = ops::split_heads(&qkv, heads)?;
+            let qkv = match self.norms_of(HeadNorms::Together) {
+                Some((q, k)) => ops::norm_parts(&qkv, [q, k], heads.eps)?,
+                None => qkv,
+            };
+            let (mut q, mut k, v) = ops::split_heads(&qkv, heads)?;
+            if let Some((q_norm, k_norm)) = self.norms_of(HeadNorms::AfterRotation) {
+                q = ops::rms_norm(&q, q_norm, heads.eps)?;
+                k = ops::rms_norm(&k, k_norm, heads.eps)?;
+            }
+            if let Some(scales) = step.position_scales {
+                q = q.broadcast_mul(scales)?;
+            }
             Ok::<_, ModelError>((scaled(q, self.query_scale)?, k, v))
         })?;
         let attended = profile.time(Phase::Attention, at, device, || {
-            let attended = attention.forward(self.index, window, &q, &k, &v)?;
+            let attended = attention.forward(self.index, step.window, &q, &k, &v)?;
             match &self.sinks {
                 Some(sinks) => Ok(ops::share_with_sinks(&attended, sinks)?),
                 None => Ok::<_, ModelError>(attended.output),
@@ -416,26 +488,27 @@ impl RecurrentLayer {
     }
 }
 
-/// The output of a part of a layer, normed if the family does that.
-fn norm_result(x: Tensor, weight: Option<&Tensor>, eps: f32) -> candle_core::Result<Tensor> {
-    match weight {
-        Some(weight) => ops::rms_norm(&x, weight, eps),
-        None => Ok(x),
-    }
-}
-
-/// The residual stream after adding what is still due, and its norm.
+/// The residual stream after adding what is still due, and its norm; without a weight what follows sees it as it is.
 fn add_and_norm(
     hidden: Tensor,
     added: Option<Tensor>,
-    weight: &Tensor,
+    weight: Option<&Tensor>,
     eps: f32,
-) -> Result<(Tensor, Tensor), ModelError> {
-    if let Some(added) = added {
-        return Ok(ops::add_rms_norm(&hidden, &added, weight, eps)?);
+) -> candle_core::Result<(Tensor, Tensor)> {
+    match (added, weight) {
+        (Some(added), Some(weight)) => ops::add_rms_norm(&hidden, &added, weight, eps),
+        (None, Some(weight)) => {
+            let x = ops::rms_norm(&hidden, weight, eps)?;
+            Ok((hidden, x))
+        }
+        (added, None) => {
+            let sum = match added {
+                Some(added) => (hidden + added)?,
+                None => hidden,
+            };
+            Ok((sum.clone(), sum))
+        }
     }
-    let x = ops::rms_norm(&hidden, weight, eps)?;
-    Ok((hidden, x))
 }
 
 /// Reads layers.
@@ -466,6 +539,7 @@ impl Loader<'_> {
                     Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
                     None => None,
                 },
+                norms: config.family.head_norms,
                 // Their exponentials are summed in f32, as those of the scores.
                 sinks: optional(&names.sinks)?
                     .map(|sinks| sinks.to_dtype(DType::F32))
@@ -475,10 +549,10 @@ impl Loader<'_> {
             }))
         };
         Ok(Layer {
-            attention_norm: checkpoint.vector(&names.attention_norm)?,
+            attention_norm: optional(&names.attention_norm)?,
             mixer,
             attention_result_norm: optional(&names.attention_result_norm)?,
-            feed_forward_norm: checkpoint.vector(&names.feed_forward_norm)?,
+            feed_forward_norm: optional(&names.feed_forward_norm)?,
             feed_forward: self.feed_forward(config, &names.feed_forward)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
         })
@@ -523,13 +597,14 @@ impl Loader<'_> {
         config: &ModelConfig,
         names: &FeedForwardNames,
     ) -> Result<FeedForward, ModelError> {
-        let (router, experts, shared, sizes) = match names {
+        let (router, correction, experts, shared, sizes) = match names {
             FeedForwardNames::Mixture {
                 router,
+                correction,
                 experts,
                 shared,
                 sizes,
-            } => (router, experts, shared, *sizes),
+            } => (router, correction, experts, shared, *sizes),
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
         let router = std::slice::from_ref(router);
@@ -555,13 +630,17 @@ impl Loader<'_> {
             })
             .collect::<Result<_, ModelError>>()?;
         let shared = shared.as_ref().map(|names| {
-            let weight = std::slice::from_ref(&names.weight);
-            let (weight, _) = self.checkpoint.linear(weight, false)?;
-            let weight = Linear::new(weight, None, router_type)?;
-            Ok::<_, ModelError>((self.gated(&names.expert)?, weight))
+            let weight = names.weight.as_ref().map(|name| {
+                let (weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
+                Ok::<_, ModelError>(Linear::new(weight, None, router_type)?)
+            });
+            Ok::<_, ModelError>((self.gated(&names.expert)?, weight.transpose()?))
         });
+        let correction = correction.as_ref();
+        let correction = correction.map(|name| self.checkpoint.numbers(name));
         Ok(FeedForward::Mixture(Box::new(Mixture {
             router: Linear::new(router, bias, router_type)?,
+            correction: correction.transpose()?,
             experts,
             shared: shared.transpose()?,
             config: sizes,

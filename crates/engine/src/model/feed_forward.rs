@@ -2,9 +2,10 @@
 
 use candle_core::{DType, Device, Tensor};
 
+use super::cpu::elementwise::sigmoid;
 use super::linear::Linear;
 use super::{ModelError, cpu, ops};
-use crate::checkpoint::config::{Activation, Experts};
+use crate::checkpoint::config::{Activation, Experts, Scores};
 
 /// The part of a layer after attention: from `[N, hidden]` to `[N, hidden]`.
 pub(crate) enum FeedForward {
@@ -49,10 +50,12 @@ impl Gated {
 pub(crate) struct Mixture {
     /// `[experts, hidden]`
     pub(crate) router: Linear,
+    /// What is added to scores when experts are chosen.
+    pub(crate) correction: Option<Vec<f32>>,
     /// One gated layer for each expert.
     pub(crate) experts: Vec<Gated>,
-    /// The expert that works on every token, and the row `[1, hidden]` whose sigmoid is its weight.
-    pub(crate) shared: Option<(Gated, Linear)>,
+    /// The expert that works on every token, and the row `[1, hidden]` whose sigmoid is its weight, if that is not 1.
+    pub(crate) shared: Option<(Gated, Option<Linear>)>,
     /// How many experts work on a token, and how they are weighted.
     pub(crate) config: Experts,
 }
@@ -64,8 +67,11 @@ impl Mixture {
         let Some((expert, weight)) = &self.shared else {
             return Ok(chosen);
         };
-        let (result, weight) = (expert.forward(x)?, weight.forward(x)?);
-        let weight = candle_nn::ops::sigmoid(&weight)?;
+        let result = expert.forward(x)?;
+        let Some(weight) = weight else {
+            return Ok((chosen + result)?);
+        };
+        let weight = candle_nn::ops::sigmoid(&weight.forward(x)?)?;
         Ok((chosen + result.broadcast_mul(&weight)?)?)
     }
 
@@ -76,7 +82,7 @@ impl Mixture {
         let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
         let mut tokens = vec![(Vec::new(), Vec::new()); self.experts.len()];
         for (token, logits) in logits.iter().enumerate() {
-            for (expert, weight) in route(logits, &self.config) {
+            for (expert, weight) in route(logits, self.correction.as_deref(), &self.config) {
                 tokens[expert].0.push(token as u32);
                 tokens[expert].1.push(weight);
             }
@@ -123,27 +129,40 @@ impl Mixture {
     }
 }
 
-/// The experts of one token and their weights, likeliest first; ties go to the lower number.
-fn route(logits: &[f32], config: &Experts) -> Vec<(usize, f32)> {
-    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let weights: Vec<f32> = logits.iter().map(|logit| (logit - highest).exp()).collect();
-    let total: f32 = weights.iter().sum();
-    let mut chosen: Vec<(usize, f32)> = weights.into_iter().enumerate().collect();
-    let likeliest_first =
-        |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+/// The experts of one token and their weights, likeliest first; ties go to the lower number. A correction says who is chosen,
+/// and nothing of the weights.
+fn route(logits: &[f32], correction: Option<&[f32]>, config: &Experts) -> Vec<(usize, f32)> {
+    let scores: Vec<f32> = match config.scores {
+        Scores::Softmax => {
+            let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            logits.iter().map(|logit| (logit - highest).exp()).collect()
+        }
+        Scores::Sigmoid => logits.iter().map(|logit| sigmoid(*logit)).collect(),
+    };
+    let correction = |expert: usize| correction.map_or(0.0, |correction| correction[expert]);
+    let ranks = scores.iter().enumerate();
+    let mut chosen: Vec<(usize, f32)> = ranks
+        .map(|(at, score)| (at, score + correction(at)))
+        .collect();
+    let best_first = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     let top = config.per_token.clamp(1, chosen.len());
     if top < chosen.len() {
-        chosen.select_nth_unstable_by(top - 1, likeliest_first);
+        chosen.select_nth_unstable_by(top - 1, best_first);
         chosen.truncate(top);
     }
-    chosen.sort_unstable_by(likeliest_first);
-    let total = if config.normalise {
-        chosen.iter().map(|(_, weight)| weight).sum()
-    } else {
-        total
+    chosen.sort_unstable_by(best_first);
+    for (expert, weight) in &mut chosen {
+        *weight = scores[*expert];
+    }
+    let total = match (config.normalise, config.scores) {
+        (true, _) => chosen.iter().map(|(_, weight)| weight).sum(),
+        (false, Scores::Softmax) => scores.iter().sum(),
+        (false, Scores::Sigmoid) => 1.0f32,
     };
+    // Sigmoids may all be zero in f32.
+    let total = total.max(f32::MIN_POSITIVE);
     for (_, weight) in &mut chosen {
-        *weight /= total;
+        *weight = *weight / total * config.scale as f32;
     }
     chosen
 }
@@ -160,7 +179,7 @@ impl FeedForward {
 
 #[cfg(test)]
 mod tests {
-    use super::{Experts, route};
+    use super::{Experts, Scores, route};
 
     #[test]
     fn the_likeliest_experts_share_the_weight() {
@@ -169,21 +188,46 @@ mod tests {
             per_token: 2,
             intermediate: 8,
             normalise,
+            scores: Scores::Softmax,
+            scale: 1.0,
             shared: None,
+            first: 0,
             mxfp4: false,
             together: false,
         };
         let logits = [0.1f32.ln(), 0.4f32.ln(), 0.3f32.ln(), 0.2f32.ln()];
-        let shares = route(&logits, &config(false));
+        let shares = route(&logits, None, &config(false));
         assert_eq!((shares[0].0, shares[1].0), (1, 2));
         assert!((shares[0].1 - 0.4).abs() < 1e-6 && (shares[1].1 - 0.3).abs() < 1e-6);
-        let shares = route(&logits, &config(true));
+        let shares = route(&logits, None, &config(true));
         assert!((shares[0].1 - 4.0 / 7.0).abs() < 1e-6);
         // Ties go to the lower number.
-        let equal: Vec<usize> = route(&[1.0; 4], &config(true))
+        let equal: Vec<usize> = route(&[1.0; 4], None, &config(true))
             .iter()
             .map(|(expert, _)| *expert)
             .collect();
         assert_eq!(equal, [0, 1]);
+        // Sigmoids of 0, 1, −1 and 2; the correction chooses the third and first, and weighs nothing.
+        let config = Experts {
+            scores: Scores::Sigmoid,
+            scale: 2.5,
+            ..config(true)
+        };
+        let correction = [0.5, 0.0, 0.9, 0.0];
+        let chosen = route(&[0.0, 1.0, -1.0, 2.0], Some(&correction), &config);
+        let shares = [0.5, 1.0 / (1.0 + 1f32.exp())];
+        assert_eq!((chosen[0].0, chosen[1].0), (2, 0));
+        assert!((chosen[0].1 - 2.5 * shares[1] / (shares[0] + shares[1])).abs() < 1e-6);
+        let apart = Experts {
+            normalise: false,
+            ..config
+        };
+        let chosen = route(&[0.0, 1.0, -1.0, 2.0], None, &apart);
+        assert!((chosen[1].1 - 2.5 / (1.0 + (-1f32).exp())).abs() < 1e-6);
+        assert!(
+            route(&[-200.0; 4], None, &config)
+                .iter()
+                .all(|(_, weight)| *weight == 0.0)
+        );
     }
 }

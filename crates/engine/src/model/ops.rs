@@ -126,6 +126,23 @@ pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Te
     Tensor::from_vec(out, output.shape(), output.device())
 }
 
+/// RMS norms of the first parts of `[N, width]`, each as wide as its weight; what is behind them stays.
+///
+/// # Errors
+/// When shapes or devices do not fit.
+pub fn norm_parts(x: &Tensor, weights: [&Tensor; 2], eps: f32) -> Result<Tensor> {
+    let mut from = 0;
+    let mut parts = Vec::with_capacity(3);
+    for weight in weights {
+        let width = weight.dim(0)?;
+        let part = x.narrow(1, from, width)?.contiguous()?;
+        parts.push(rms_norm(&part, weight, eps)?);
+        from += width;
+    }
+    parts.push(x.narrow(1, from, x.dim(1)? - from)?);
+    Tensor::cat(&parts, 1)
+}
+
 /// `x · sigmoid(gate)`, both `[N, width]`.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::ModelError;
 use crate::checkpoint::ModelConfig;
+use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::MXFP4_BLOCK;
 
 /// The most GPUs that are named as possible: those of one machine.
@@ -108,6 +109,14 @@ impl Shard {
         let mut own = whole.clone();
         if self.is_whole() {
             return Ok(own);
+        }
+        if own.head_norms && own.family.head_norms == HeadNorms::Together {
+            return Err(ModelError::Unsupported(format!(
+                "--tensor-parallel {}: {} norms the queries and keys of all heads together, which would need a sum over GPUs in every layer: \
+                 leave it out",
+                self.count,
+                own.family.name()
+            )));
         }
         let (width, what) = match &mut own.experts {
             Some(experts) => (&mut experts.intermediate, "numbers in an expert"),

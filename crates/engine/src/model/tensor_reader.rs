@@ -39,10 +39,16 @@ impl TensorReader<'_> {
         Ok(self.weights.get(name, self.device, self.compute)?)
     }
 
+    /// A tensor's numbers, on the host.
+    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f32>, ModelError> {
+        let numbers = self.weights.get(name, &Device::Cpu, DType::F32)?;
+        Ok(numbers.flatten_all()?.to_vec1()?)
+    }
+
     /// What a recurrent layer computes with beside its projections.
     pub(super) fn delta(&self, names: &DeltaNames) -> Result<DeltaWeights, ModelError> {
         let read = |name: &str| self.weights.get(name, &Device::Cpu, DType::F32);
-        let numbers = |name: &str| Ok::<_, ModelError>(read(name)?.flatten_all()?.to_vec1()?);
+        let numbers = |name: &str| self.numbers(name);
         let recurrent = self.config.recurrent.as_ref();
         let converted = recurrent.is_some_and(|recurrent| recurrent.shape.converted);
         let convolution = read(&names.convolution)?.squeeze(1)?.t()?;
@@ -435,14 +441,18 @@ impl TensorReader<'_> {
         Ok(Some((weight, None)))
     }
 
-    /// The norm of queries, or of keys, by head.
+    /// The norm of queries, or of keys, by head or of all heads together.
     pub(super) fn head_norm(&self, name: &str) -> Result<Tensor, ModelError> {
         let norm = self.vector(name)?;
         let Some(order) = self.head_order() else {
             return Ok(norm);
         };
-        let order = Tensor::from_iter(order.into_iter().map(|i| i as u32), self.device)?;
-        Ok(norm.index_select(&order, 0)?)
+        let heads = norm.dim(0)? / order.len();
+        let mut rows: Vec<u32> = Vec::new();
+        for head in 0..heads {
+            rows.extend(order.iter().map(|i| (head * order.len() + i) as u32));
+        }
+        Ok(norm.index_select(&Tensor::from_iter(rows, self.device)?, 0)?)
     }
 
     fn head_order(&self) -> Option<Vec<usize>> {

@@ -4,6 +4,8 @@
 //! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
 //! and what a family's own code calls otherwise ([`Family::renamed`]). Of a model that reads images too the text part counts.
 
+#[cfg(test)]
+mod family_tests;
 mod keys;
 mod quantization;
 mod read;
@@ -17,11 +19,12 @@ use serde_json::Value;
 pub(crate) use self::quantization::Zeros;
 pub use self::quantization::{Fp8Scales, IntegerForm, Quantization};
 pub use self::recurrent::{Recurrent, RecurrentShape};
-pub use self::rope::{Rope, RopeScaling};
+pub use self::rope::{PositionScale, Rope, RopeScaling};
 
 pub(super) use self::keys::{Keys, is_nothing, short};
 use super::ModelSource;
-use super::families::{Family, Part};
+pub use super::families::Scores;
+use super::families::{Family, HeadNorms, Part};
 use super::tensors::MAX_TENSORS;
 use crate::checkpoint::CheckpointError;
 use juror_hub::layout::CONFIG_FILE;
@@ -30,7 +33,7 @@ use juror_hub::layout::CONFIG_FILE;
 pub(crate) const MAX_POSITIONS: usize = 1 << 17;
 
 /// The experts of a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Experts {
     /// Experts in a layer, `num_experts` or `num_local_experts`.
     pub count: usize,
@@ -40,8 +43,14 @@ pub struct Experts {
     pub(crate) intermediate: usize,
     /// Whether the weights of a token's experts are scaled to sum to 1, `norm_topk_prob`.
     pub(crate) normalise: bool,
+    /// How a router's logits become scores.
+    pub(crate) scores: Scores,
+    /// What their weights are multiplied with in the end, `routed_scaling_factor`.
+    pub(crate) scale: f64,
     /// Width of the expert that works on every token, beside the chosen ones, if there is one.
     pub(crate) shared: Option<usize>,
+    /// The first layer that has experts; those before have a feed-forward layer of width [`ModelConfig::intermediate`].
+    pub(crate) first: usize,
     /// Whether their weights are stored in MXFP4, `quantization_config`.
     pub(crate) mxfp4: bool,
     /// Whether a layer's are stored in one tensor, gate and up alternating: gpt-oss, but not its GGUF files.
@@ -114,8 +123,16 @@ pub struct ModelConfig {
     pub rope: Rope,
     /// Another one, of some of the layers.
     pub second_rope: Option<SecondRope>,
+    /// How queries grow with their position, if they do.
+    pub position_scale: Option<PositionScale>,
+    /// Whether queries and keys are normed, as the family does it.
+    pub head_norms: bool,
     /// What embeddings are multiplied with.
     pub embedding_scale: f64,
+    /// What the results of attention and of the feed-forward layer are multiplied with before they join the residual stream.
+    pub result_scale: f64,
+    /// What logits are multiplied with.
+    pub logit_scale: f64,
     /// What scores are multiplied with; `1 / √head_dim` unless the family says otherwise.
     pub score_scale: f64,
     /// The bound `c` of scores, which become `c · tanh(score / c)`, `attn_logit_softcapping`.
@@ -126,8 +143,10 @@ pub struct ModelConfig {
     pub windows: Vec<Option<usize>>,
     /// The layers that keep a state in place of keys and values, if there are any.
     pub recurrent: Option<Recurrent>,
-    /// The experts of every layer, in place of a feed-forward layer of width [`Self::intermediate`].
+    /// The experts of every layer, or of all but the first, in place of a feed-forward layer of width [`Self::intermediate`].
     pub experts: Option<Experts>,
+    /// Layers behind the others that guess several tokens ahead, and are not loaded.
+    pub layers_ahead: usize,
     /// How linear layers are stored, if not number by number.
     pub quantization: Option<Quantization>,
     /// The activation in feed-forward layers.
@@ -149,25 +168,27 @@ impl ModelConfig {
         let attention = self.attention_weights()
             + when(self.biases.qkv, queries + 2 * keys)
             + when(self.biases.output, self.hidden)
-            + when(family.has(Part::QueryNorm), 2 * self.head_dim)
+            + when(self.head_norms, self.head_norm_widths().iter().sum())
             + when(family.has(Part::Sinks), self.heads);
         let gated = |width: usize| {
             3 * self.hidden * width + when(self.biases.feed_forward, 2 * width + self.hidden)
         };
-        let feed_forward = match &self.experts {
-            None => gated(self.intermediate),
-            Some(experts) => {
-                let router = self.hidden + usize::from(self.biases.feed_forward);
-                let shared = |width| gated(width) + self.hidden;
-                experts.count * (gated(experts.intermediate) + router)
-                    + experts.shared.map_or(0, shared)
-            }
-        };
-        let norms = if family.has(Part::AttentionResultNorm) {
-            4
-        } else {
-            2
-        } * self.hidden;
+        let with_experts = self.experts.as_ref().map_or(0, |experts| {
+            let router = self.hidden
+                + usize::from(self.biases.feed_forward)
+                + usize::from(family.has(Part::RouterCorrection));
+            let shared = |width| gated(width) + when(family.has(Part::SharedWeight), self.hidden);
+            experts.count * (gated(experts.intermediate) + router)
+                + experts.shared.map_or(0, shared)
+        });
+        let norms = [
+            Part::AttentionNorm,
+            Part::AttentionResultNorm,
+            Part::FeedForwardNorm,
+            Part::FeedForwardResultNorm,
+        ];
+        let norms = norms.iter().filter(|part| family.has(**part)).count() * self.hidden;
+        let dense = self.dense_layers();
         let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
         let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
             let shape = &recurrent.shape;
@@ -177,8 +198,24 @@ impl ModelConfig {
         embeddings
             + self.attention_layers() * attention
             + recurrent
-            + self.layers * (feed_forward + norms)
+            + dense * gated(self.intermediate)
+            + (self.layers - dense) * with_experts
+            + self.layers * norms
             + self.hidden
+    }
+
+    /// Layers without experts.
+    fn dense_layers(&self) -> usize {
+        self.experts
+            .map_or(self.layers, |experts| experts.first.min(self.layers))
+    }
+
+    /// How many numbers are normed together: of queries, and of keys.
+    pub(crate) fn head_norm_widths(&self) -> [usize; 2] {
+        match self.family.head_norms {
+            HeadNorms::Together => [self.heads, self.kv_heads].map(|heads| heads * self.head_dim),
+            HeadNorms::ByHead | HeadNorms::AfterRotation => [self.head_dim; 2],
+        }
     }
 
     /// Layers with attention; the others are recurrent.
@@ -203,17 +240,17 @@ impl ModelConfig {
     /// The weights of the layers that a token is multiplied with: without embeddings, head and the experts that it does not
     /// use. Each costs two floating-point operations per token, apart from attention.
     pub fn active_layer_parameters(&self) -> usize {
-        let feed_forward = match &self.experts {
-            None => 3 * self.hidden * self.intermediate,
-            Some(experts) => {
-                let width = experts.intermediate * experts.per_token + experts.shared.unwrap_or(0);
-                self.hidden * (3 * width + experts.count)
-            }
-        };
+        let with_experts = self.experts.as_ref().map_or(0, |experts| {
+            let width = experts.intermediate * experts.per_token + experts.shared.unwrap_or(0);
+            self.hidden * (3 * width + experts.count)
+        });
+        let dense = self.dense_layers();
+        let feed_forward =
+            dense * 3 * self.hidden * self.intermediate + (self.layers - dense) * with_experts;
         let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
             recurrent.shape.layers * recurrent.shape.weights(self.hidden)
         });
-        self.attention_layers() * self.attention_weights() + recurrent + self.layers * feed_forward
+        self.attention_layers() * self.attention_weights() + recurrent + feed_forward
     }
 
     /// What our CUDA kernels do not compute; candle's operations do.
@@ -237,6 +274,37 @@ impl ModelConfig {
             (
                 (self.embedding_scale - 1.0).abs() > 1e-12,
                 "a scale of embeddings",
+            ),
+            (
+                [self.result_scale, self.logit_scale]
+                    .iter()
+                    .any(|scale| (scale - 1.0).abs() > 1e-12),
+                "a scale of results or logits",
+            ),
+            (
+                self.position_scale.is_some(),
+                "queries scaled by their position",
+            ),
+            (
+                self.head_norms && self.family.head_norms == HeadNorms::AfterRotation,
+                "norms of queries and keys after rotation",
+            ),
+            (
+                self.head_norms && self.family.head_norms == HeadNorms::Together,
+                "norms of all heads together",
+            ),
+            (
+                !self.family.has(Part::AttentionNorm) || !self.family.has(Part::FeedForwardNorm),
+                "layers without norms before their parts",
+            ),
+            (
+                self.experts
+                    .is_some_and(|experts| experts.scores == Scores::Sigmoid),
+                "a router of sigmoids",
+            ),
+            (
+                self.experts.is_some_and(|experts| experts.first > 0),
+                "layers without experts before those with them",
             ),
             (self.recurrent.is_some(), "recurrent layers"),
             (

@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use super::keys::{Keys, is_nothing, short};
 use super::{
     Activation, Biases, Experts, ModelConfig, Rope, RopeScaling, SecondRope, quantization,
-    recurrent,
+    recurrent, rope,
 };
 use crate::checkpoint::families::{
-    Bias, FAMILIES, Factor, Family, Gate, Part, Setting, WRAPPERS, Windows, Wrapper,
+    Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, WRAPPERS, Windows,
+    Wrapper,
 };
 use crate::checkpoint::{CheckpointError, unsuitable};
 
@@ -47,6 +48,7 @@ impl Setting {
             Self::Flag(flag) => flag.into(),
             Self::Size(size) => size.into(),
             Self::Number(number) => number.into(),
+            Self::Text(text) => text.into(),
         }
     }
 }
@@ -132,11 +134,28 @@ fn in_plain_keys(
         plain.insert((*plain_name).into(), value);
     }
     for (key, setting) in family.defaults {
-        // Null is as good as none, but for a window: there it says that there is none.
-        if plain.get(*key).is_some_and(Value::is_null) && *key != "sliding_window" {
+        // Null is as good as none, but for a window, where it says that there is none, and sizes of heads, which follow from others then.
+        let null_says = ["sliding_window", "num_key_value_heads", "head_dim"].contains(key);
+        if plain.get(*key).is_some_and(Value::is_null) && !null_says {
             plain.remove(*key);
         }
         plain.entry(*key).or_insert_with(|| setting.value());
+    }
+    if let Some(key) = family.rotary_width
+        && let Some(width) = plain.remove(key).filter(|width| !width.is_null())
+    {
+        let share = "partial_rotary_factor";
+        let head_dim = plain.get("head_dim").and_then(Value::as_f64);
+        let (Some(width), Some(head_dim)) = (width.as_f64(), head_dim) else {
+            return keys.fail(format!("{key} is {}, not a size", short(&width)));
+        };
+        let part = Value::from(width / head_dim);
+        let ropes = ["rope_parameters", "rope_scaling"].map(|name| plain.get(name)?.get(share));
+        let others = ropes.into_iter().flatten().chain(plain.get(share));
+        if others.into_iter().any(|other| *other != part) {
+            return keys.fail(format!("{key} and {share} differ"));
+        }
+        plain.insert(share.into(), part);
     }
     Ok(Value::Object(plain))
 }
@@ -238,6 +257,8 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     let number = |key: &str| keys.positive(key, keys.get(key));
     let factor = |factor: Factor, plain: f64| match factor {
         Factor::Plain => Ok(plain),
+        Factor::Of(key) => number(key),
+        Factor::InverseOf(key) => number(key).map(|number| 1.0 / number),
         Factor::RootOfWidth => Ok((hidden as f64).sqrt()),
         Factor::InverseRootOf(key) => number(key).map(|number| 1.0 / number.sqrt()),
     };
@@ -259,6 +280,20 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     } else {
         windows(keys, family, layers, max_positions)?
     };
+    let second_rope = match unrotated(keys, family, layers, &windowed)? {
+        Some(layers) => Some(SecondRope {
+            rope: Rope::still(),
+            layers,
+        }),
+        None => window_rope.map(|rope| SecondRope {
+            rope,
+            layers: windowed,
+        }),
+    };
+    let head_norms = match family.head_norms_key {
+        Some(key) => keys.flag(key, false)?,
+        None => true,
+    };
     Ok(ModelConfig {
         family,
         text_part: false,
@@ -272,16 +307,18 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         max_positions,
         rms_norm_eps: number("rms_norm_eps")?,
         windows,
-        second_rope: window_rope.map(|rope| SecondRope {
-            rope,
-            layers: windowed,
-        }),
+        second_rope,
+        position_scale: rope::position_scale(keys, family)?,
+        head_norms: head_norms && family.has(Part::QueryNorm),
         embedding_scale: factor(family.embedding_scale, 1.0)?,
+        result_scale: factor(family.result_scale, 1.0)?,
+        logit_scale: factor(family.logit_scale, 1.0)?,
         score_scale: factor(family.score_scale, 1.0 / (head_dim as f64).sqrt())?,
         score_softcap: softcap(family.score_softcap)?,
         logit_softcap: softcap(family.logit_softcap)?,
         recurrent,
-        experts: experts(keys, family)?,
+        experts: experts(keys, family, layers)?,
+        layers_ahead: whole(keys, "num_nextn_predict_layers")?.unwrap_or(0),
         quantization: quantization::parse(keys, family)?,
         activation: match family.gate {
             Gate::Silu => Activation::Silu,
@@ -316,7 +353,7 @@ fn ropes(
     family: &Family,
     head_dim: usize,
 ) -> Result<(Rope, Option<Rope>), CheckpointError> {
-    let parse = |keys: &Keys, theta| Rope::parse(keys, head_dim, family.rotates_neighbours, theta);
+    let parse = |keys: &Keys, theta| Rope::parse(keys, head_dim, family, theta);
     let by_kind = keys.get("rope_parameters").and_then(Value::as_object);
     let by_kind = by_kind.filter(|by_kind| by_kind.values().any(Value::is_object));
     let window_theta = family.window_theta;
@@ -328,11 +365,13 @@ fn ropes(
     let Some(by_kind) = by_kind else {
         let rope = parse(keys, family.theta)?;
         // What stretches angles is about layers that see everything.
-        let window = window_theta.map(|theta| Rope {
+        let same = family.stretches_full_layers.then_some(rope.theta);
+        let window = window_theta.or(same).map(|theta| Rope {
             theta,
             scaling: RopeScaling::None,
             ..rope.clone()
         });
+        let window = window.filter(|window| *window != rope);
         return Ok((rope, window));
     };
     // transformers 5 has one set of keys for each kind of layer.
@@ -396,10 +435,7 @@ fn windows(
         },
         _ => 0,
     };
-    let every = match (
-        family.windows,
-        keys.optional_size("sliding_window_pattern")?,
-    ) {
+    let every = match (family.windows, window_pattern(keys)?) {
         (Windows::AllButEvery(_), Some(every)) | (Windows::AllButEvery(every), None) => Some(every),
         (_, Some(_)) => {
             return keys.fail("sliding_window_pattern is not supported with this architecture");
@@ -428,6 +464,9 @@ fn windows(
         .iter()
         .map(|kind| match kind.as_str() {
             Some("full_attention") => Ok(false),
+            Some("sliding_attention") if family.windows == Windows::Never => {
+                keys.fail("layer_types holds \"sliding_attention\", which this architecture does not have")
+            }
             Some("sliding_attention") if window.is_some() || keys.get("sliding_window").is_some() => Ok(true),
             Some("sliding_attention") => {
                 keys.fail("layer_types holds \"sliding_attention\", but there is no sliding_window")
@@ -444,8 +483,67 @@ fn windows(
     ))
 }
 
+/// Every how manyth layer has no window: a number, or letters for layers with a window (L) and one without (G) that come again and again.
+fn window_pattern(keys: &Keys) -> Result<Option<usize>, CheckpointError> {
+    let key = "sliding_window_pattern";
+    let Some(Value::String(letters)) = keys.get(key) else {
+        return keys.optional_size(key);
+    };
+    match letters.strip_suffix('G') {
+        Some(windows) if windows.chars().all(|letter| letter == 'L') => Ok(Some(letters.len())),
+        _ => keys.fail(format!("{key} {letters:?} is not supported, only L…LG")),
+    }
+}
+
+/// A number that counts something and may be zero.
+fn whole(keys: &Keys, key: &str) -> Result<Option<usize>, CheckpointError> {
+    match keys.get(key) {
+        Some(value) if value.as_u64() == Some(0) => Ok(Some(0)),
+        _ => keys.optional_size(key),
+    }
+}
+
+/// The layers whose queries and keys are not rotated, if there are any.
+fn unrotated(
+    keys: &Keys,
+    family: &Family,
+    layers: usize,
+    windowed: &[bool],
+) -> Result<Option<Vec<bool>>, CheckpointError> {
+    let still: Vec<bool> = match family.unrotated {
+        Unrotated::Never => return Ok(None),
+        Unrotated::BesideWindows if keys.get("sliding_window").is_none() => return Ok(None),
+        Unrotated::BesideWindows => windowed.iter().map(|windowed| !windowed).collect(),
+        Unrotated::Listed => {
+            let key = "no_rope_layers";
+            let every = keys.optional_size("no_rope_layer_interval")?.unwrap_or(4);
+            let Some(listed) = keys.get(key) else {
+                let still = (1..=layers).map(|layer| layer.is_multiple_of(every));
+                return Ok(Some(still.collect()));
+            };
+            // A 1 says that there is rotation.
+            let rotates = |value: &Value| value.as_u64().filter(|value| *value < 2);
+            let listed = listed.as_array().map_or(&[][..], Vec::as_slice);
+            let still = listed.iter().map(|value| Some(rotates(value)? == 0));
+            match still.collect::<Option<Vec<bool>>>() {
+                Some(still) if still.len() == layers => still,
+                _ => {
+                    return keys.fail(format!(
+                        "{key} is not a list of 0 or 1 for each of {layers} layers (num_hidden_layers)"
+                    ));
+                }
+            }
+        }
+    };
+    Ok(still.contains(&true).then_some(still))
+}
+
 /// The experts, for a family that has them.
-fn experts(keys: &Keys, family: &Family) -> Result<Option<Experts>, CheckpointError> {
+fn experts(
+    keys: &Keys,
+    family: &Family,
+    layers: usize,
+) -> Result<Option<Experts>, CheckpointError> {
     let Some(named) = &family.experts else {
         return Ok(None);
     };
@@ -458,16 +556,40 @@ fn experts(keys: &Keys, family: &Family) -> Result<Option<Experts>, CheckpointEr
     let mxfp4 = keys
         .get("quantization_config")
         .is_some_and(|quantisation| quantisation.get("quant_method") == Some(&"mxfp4".into()));
+    let (count, intermediate) = (keys.size(count)?, keys.size(named.width)?);
+    let shared = match named.shared {
+        None => None,
+        Some(SharedWidth::Width(key)) => Some(keys.size(key)?),
+        // None at all if there are zero of them.
+        Some(SharedWidth::Experts(key)) => match whole(keys, key)?.unwrap_or(0) {
+            0 => None,
+            shared => Some(shared * intermediate),
+        },
+    };
+    let first = named.dense.map(|key| whole(keys, key)).transpose()?;
+    let first = first.flatten().unwrap_or(0);
+    if let Some(key) = named.dense.filter(|_| first >= layers) {
+        return keys.fail(format!(
+            "{key} is {first}, of {layers} layers (num_hidden_layers): none would have experts"
+        ));
+    }
+    let scale = named.scale.filter(|key| keys.get(key).is_some());
     let experts = Experts {
-        count: keys.size(count)?,
+        count,
         per_token: keys.size("num_experts_per_tok")?,
-        intermediate: keys.size(named.width)?,
+        intermediate,
         // Where there is no key the best experts are chosen first, and their weights then sum to 1.
         normalise: match named.normalise {
             Some(key) => keys.flag(key, false)?,
             None => true,
         },
-        shared: named.shared.map(|key| keys.size(key)).transpose()?,
+        scores: named.scores,
+        scale: match scale {
+            Some(key) => keys.positive(key, keys.get(key))?,
+            None => 1.0,
+        },
+        shared,
+        first,
         mxfp4,
         // GGUF files store experts apart.
         together: family.has(Part::ExpertsGateUp) && !keys.flag(EXPERTS_APART, false)?,

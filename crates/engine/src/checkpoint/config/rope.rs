@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::keys::{Keys, is_nothing, short};
 use crate::checkpoint::CheckpointError;
+use crate::checkpoint::families::Family;
 
 /// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,15 @@ pub struct Rope {
     pub(crate) interleaved: bool,
     /// How it is stretched for contexts longer than the original one.
     pub scaling: RopeScaling,
+}
+
+/// Queries that grow with their position: by `1 + beta · ln(1 + ⌊position / original⌋)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PositionScale {
+    /// `llama_4_scaling_beta`
+    pub beta: f64,
+    /// The original context, `original_max_position_embeddings`.
+    pub original_positions: f64,
 }
 
 /// How rotary angles are stretched.
@@ -77,6 +87,25 @@ struct RopeKeys<'a> {
 }
 
 impl<'a> RopeKeys<'a> {
+    fn of(keys: &'a Keys<'a>) -> Result<Self, CheckpointError> {
+        // An empty one says nothing, as in transformers.
+        let given = |key| keys.get(key).filter(|value| !is_nothing(value));
+        let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
+        let (name, values) = match (scaling, parameters) {
+            (Some(scaling), Some(parameters)) if scaling != parameters => {
+                return keys.fail("both rope_scaling and rope_parameters are given, and differ");
+            }
+            (None, parameters) => ("rope_parameters", parameters),
+            (scaling, _) => ("rope_scaling", scaling),
+        };
+        if let Some(value) = values
+            && !value.is_object()
+        {
+            return keys.fail(format!("{name} is {}, not an object", short(value)));
+        }
+        Ok(Self { keys, name, values })
+    }
+
     fn get(&self, key: &str) -> Option<&'a Value> {
         self.values?.get(key).filter(|value| !value.is_null())
     }
@@ -120,7 +149,11 @@ impl<'a> RopeKeys<'a> {
     }
 
     /// Fails on the first key that does not belong to this kind of scaling.
-    fn refuse_unknown(&self, scaling: &RopeScaling) -> Result<(), CheckpointError> {
+    fn refuse_unknown(
+        &self,
+        scaling: &RopeScaling,
+        of_family: &[&str],
+    ) -> Result<(), CheckpointError> {
         const ALL: [&str; 6] = [
             "rope_type",
             "type",
@@ -146,7 +179,7 @@ impl<'a> RopeKeys<'a> {
         let given = self.values.and_then(Value::as_object).into_iter().flatten();
         let unknown = given
             .filter(|(_, value)| !value.is_null())
-            .find(|(key, _)| !ALL.contains(&key.as_str()) && !own.contains(&key.as_str()));
+            .find(|(key, _)| ![&ALL[..], own, of_family].concat().contains(&key.as_str()));
         match unknown {
             None => Ok(()),
             Some((key, value)) => self.keys.fail(format!(
@@ -158,7 +191,36 @@ impl<'a> RopeKeys<'a> {
     }
 }
 
+/// How queries grow with their position, in a family in which they do.
+pub(super) fn position_scale(
+    keys: &Keys,
+    family: &Family,
+) -> Result<Option<PositionScale>, CheckpointError> {
+    if !family.scales_by_position {
+        return Ok(None);
+    }
+    let rope = RopeKeys::of(keys)?;
+    let key = "llama_4_scaling_beta";
+    if rope.get(key).is_some_and(|beta| beta.as_f64() == Some(0.0)) {
+        return Ok(None);
+    }
+    Ok(Some(PositionScale {
+        beta: rope.number(key)?,
+        original_positions: rope.original_positions()?,
+    }))
+}
+
 impl Rope {
+    /// One that leaves everything as it is.
+    pub(crate) fn still() -> Self {
+        Self {
+            theta: 1.0,
+            dims: 0,
+            interleaved: false,
+            scaling: RopeScaling::None,
+        }
+    }
+
     /// The length up to which sequences use the first of two sets of angles; `None` if there is one set.
     pub fn short_context(&self) -> Option<usize> {
         match self.scaling {
@@ -185,32 +247,10 @@ impl Rope {
     pub(super) fn parse(
         keys: &Keys,
         head_dim: usize,
-        interleaved: bool,
+        family: &Family,
         default_theta: Option<f64>,
     ) -> Result<Self, CheckpointError> {
-        // An empty one says nothing, as in transformers.
-        let given = |key| keys.get(key).filter(|value| !is_nothing(value));
-        let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
-        let rope = match (scaling, parameters) {
-            (Some(scaling), Some(parameters)) if scaling != parameters => {
-                return keys.fail("both rope_scaling and rope_parameters are given, and differ");
-            }
-            (None, parameters) => RopeKeys {
-                keys,
-                name: "rope_parameters",
-                values: parameters,
-            },
-            (scaling, _) => RopeKeys {
-                keys,
-                name: "rope_scaling",
-                values: scaling,
-            },
-        };
-        if let Some(value) = rope.values
-            && !value.is_object()
-        {
-            return keys.fail(format!("{} is {}, not an object", rope.name, short(value)));
-        }
+        let rope = RopeKeys::of(keys)?;
         if !head_dim.is_multiple_of(2) {
             return keys.fail(format!(
                 "head_dim is {head_dim}, but the rotary embedding needs an even one"
@@ -223,7 +263,7 @@ impl Rope {
                 rope.named("rope_theta")
             ));
         }
-        let theta = match theta.or_else(|| rope.get("rope_theta")) {
+        let mut theta = match theta.or_else(|| rope.get("rope_theta")) {
             None => match default_theta {
                 Some(theta) => theta,
                 None => return keys.fail("no rope_theta"),
@@ -249,8 +289,26 @@ impl Rope {
             Some(Value::String(kind)) => kind,
             _ => return keys.fail(format!("{} does not say its rope_type", rope.name)),
         };
+        let mut of_family: &[&str] = if family.scales_by_position {
+            &["llama_4_scaling_beta", "max_position_embeddings"]
+        } else {
+            &[]
+        };
         let scaling = match kind {
             "default" => RopeScaling::None,
+            "dynamic" if family.stretches_base && rope.get("alpha").is_some() => {
+                let width = dims as f64;
+                theta *= rope.number("alpha")?.powf(width / (width - 2.0));
+                // Numbers of other kinds of stretching stand beside it, and are not used.
+                of_family = &[
+                    "alpha",
+                    "beta_fast",
+                    "beta_slow",
+                    "mscale",
+                    "mscale_all_dim",
+                ];
+                RopeScaling::None
+            }
             "linear" => RopeScaling::Linear {
                 factor: rope.number("factor")?,
             },
@@ -264,7 +322,7 @@ impl Rope {
                 ));
             }
         };
-        rope.refuse_unknown(&scaling)?;
+        rope.refuse_unknown(&scaling, of_family)?;
         if !matches!(scaling, RopeScaling::LongRope { .. }) {
             // Some tools write it beside the other sizes; the scaling has its own.
             keys.get("original_max_position_embeddings");
@@ -272,7 +330,7 @@ impl Rope {
         Ok(Self {
             theta,
             dims,
-            interleaved,
+            interleaved: family.rotates_neighbours,
             scaling,
         })
     }

@@ -59,6 +59,8 @@ pub(crate) enum Part {
     /// The norm of the feed-forward layer's result.
     FeedForwardResultNorm,
     Router,
+    /// What is added to an expert's score when experts are chosen, and not when they are weighed.
+    RouterCorrection,
     /// An expert's matrices, `{}` in the name for its number; in GGUF those of all experts in one tensor.
     ExpertGate,
     ExpertUp,
@@ -92,6 +94,7 @@ impl Part {
         matches!(
             self,
             Self::Sinks
+                | Self::RouterCorrection
                 | Self::ExpertsGateUp
                 | Self::ExpertsDown
                 | Self::DeltaStepBias
@@ -120,7 +123,7 @@ impl Part {
 }
 
 /// What a part is called in Safetensors and in GGUF. In layers the name is what follows `model.layers.3.` and `blk.3.`; an empty one means
-/// that there is none in such files.
+/// that there is none in such files; without a name in Safetensors the family does not have the part.
 pub(crate) type TensorName = (Part, &'static str, &'static str);
 
 /// Whether a linear layer has biases.
@@ -138,6 +141,7 @@ pub(crate) enum Setting {
     Flag(bool),
     Size(usize),
     Number(f64),
+    Text(&'static str),
 }
 
 /// Which layers have a window over the last keys.
@@ -164,11 +168,46 @@ pub(crate) enum Gate {
     Clamped,
 }
 
+/// How queries and keys are normed, in a family with weights for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeadNorms {
+    /// Each head, before rotation.
+    ByHead,
+    /// Each head, after rotation.
+    AfterRotation,
+    /// All heads of a token as one vector, before rotation.
+    Together,
+}
+
+/// Layers whose queries and keys are not rotated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unrotated {
+    /// None.
+    Never,
+    /// Those without a 1 in `no_rope_layers`, or every so manyth, `no_rope_layer_interval`.
+    Listed,
+    /// Those without a window, in a model in which others have one.
+    BesideWindows,
+}
+
+/// How a router's logits become scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scores {
+    /// Those of all experts sum to 1.
+    Softmax,
+    /// Each on its own.
+    Sigmoid,
+}
+
 /// What something is multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Factor {
     /// What it is in a plain decoder.
     Plain,
+    /// This key's number.
+    Of(&'static str),
+    /// One through this key's number.
+    InverseOf(&'static str),
     /// The root of `hidden_size`.
     RootOfWidth,
     /// One through the root of this key's number.
@@ -185,10 +224,24 @@ pub(crate) struct ExpertKeys {
     /// Whether the weights of a token's experts are scaled to sum to 1; they always are where there is no such key.
     pub(crate) normalise: Option<&'static str>,
     /// The width of an expert that works on every token, if there is one.
-    pub(crate) shared: Option<&'static str>,
+    pub(crate) shared: Option<SharedWidth>,
+    /// How its scores are made, and the key of a number that the weights are multiplied with.
+    pub(crate) scores: Scores,
+    pub(crate) scale: Option<&'static str>,
+    /// The key that says how many layers have no experts, the first ones.
+    pub(crate) dense: Option<&'static str>,
     /// Whether Safetensors stack them in two tensors, `experts.gate_up_proj`, `[experts, 2 · width, hidden]` with gates before ups,
     /// and `experts.down_proj`, `[experts, hidden, width]`.
     pub(crate) stacked: bool,
+}
+
+/// The key that gives the width of an expert that works on every token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SharedWidth {
+    /// Its width.
+    Width(&'static str),
+    /// The number of experts as wide as the others that it stands for.
+    Experts(&'static str),
 }
 
 /// A family's row.
@@ -223,8 +276,18 @@ pub struct Family {
     pub(crate) theta_ratio: bool,
     /// Whether the two numbers of a rotary pair are neighbours.
     pub(crate) rotates_neighbours: bool,
+    /// The key of how many of a head's numbers are rotated, where files say that and not which part.
+    pub(crate) rotary_width: Option<&'static str>,
     /// Whether a way of stretching angles must be given.
     pub(crate) must_stretch: bool,
+    /// Whether `alpha` beside the type `dynamic` says how far the base is stretched, whatever the length of a text.
+    pub(crate) stretches_base: bool,
+    /// Whether queries are scaled by their position, `llama_4_scaling_beta`.
+    pub(crate) scales_by_position: bool,
+    pub(crate) unrotated: Unrotated,
+    pub(crate) head_norms: HeadNorms,
+    /// The key that says whether there are norms of heads; there are where there is no such key.
+    pub(crate) head_norms_key: Option<&'static str>,
     pub(crate) qkv_bias: Bias,
     pub(crate) output_bias: Bias,
     pub(crate) feed_forward_bias: Bias,
@@ -235,6 +298,10 @@ pub struct Family {
     pub(crate) zero_centred: bool,
     /// What embeddings are multiplied with.
     pub(crate) embedding_scale: Factor,
+    /// What the results of attention and of the feed-forward layer are multiplied with before they join the residual stream.
+    pub(crate) result_scale: Factor,
+    /// What logits are multiplied with.
+    pub(crate) logit_scale: Factor,
     /// What scores are multiplied with, in place of `1 / √head_dim`.
     pub(crate) score_scale: Factor,
     /// Keys of the bounds that a hyperbolic tangent sets on scores, and on logits.
@@ -242,6 +309,8 @@ pub struct Family {
     pub(crate) logit_softcap: Option<&'static str>,
     /// The key of the rotary base of layers with windows, and the base where it is left out, if that is another.
     pub(crate) window_theta: Option<(&'static str, f64)>,
+    /// Whether what stretches angles is about layers without windows alone.
+    pub(crate) stretches_full_layers: bool,
     /// Whether the projection of queries has, behind each head's, as many rows of a gate for what the head returns.
     pub(crate) gates_heads: bool,
     /// Keys of config.json that its GGUF files have no keys for.
@@ -318,7 +387,8 @@ impl Family {
     /// What a part is called, if the family has it.
     fn row(&self, part: Part) -> Option<&'static TensorName> {
         let rows = self.tensors.iter().rev().copied().flatten();
-        rows.into_iter().find(|(known, ..)| *known == part)
+        let row = rows.into_iter().find(|(known, ..)| *known == part);
+        row.filter(|(_, name, _)| !name.is_empty())
     }
 
     /// Whether the family has a part.
@@ -329,7 +399,7 @@ impl Family {
     /// The names in Safetensors of its norms, with everything before them in layers left out.
     pub(crate) fn norms(&self) -> impl Iterator<Item = &'static str> {
         let rows = self.tensors.iter().copied().flatten();
-        rows.filter(|(part, ..)| part.is_norm())
+        rows.filter(|(part, name, _)| part.is_norm() && !name.is_empty())
             .map(|(_, name, _)| *name)
     }
 
@@ -415,6 +485,10 @@ mod tests {
             ] {
                 assert!(family.has(part), "{family:?} lacks {part:?}");
             }
+            // A norm stands before a part of a layer, or after it.
+            let either = |before, after| family.has(before) || family.has(after);
+            assert!(either(Part::AttentionNorm, Part::AttentionResultNorm));
+            assert!(either(Part::FeedForwardNorm, Part::FeedForwardResultNorm));
         }
     }
 
@@ -447,6 +521,26 @@ mod tests {
                 "Phi3",
                 "blk.1.ffn_up.weight",
                 "model.layers.1.mlp.gate_up_proj.weight",
+            ),
+            (
+                "Olmo2",
+                "blk.1.post_attention_norm.weight",
+                "model.layers.1.post_attention_layernorm.weight",
+            ),
+            (
+                "SeedOss",
+                "blk.1.post_attention_norm.weight",
+                "model.layers.1.post_attention_layernorm.weight",
+            ),
+            (
+                "Glm4Moe",
+                "blk.1.exp_probs_b.bias",
+                "model.layers.1.mlp.gate.e_score_correction_bias",
+            ),
+            (
+                "Mixtral",
+                "blk.1.ffn_down_exps.weight",
+                "model.layers.1.block_sparse_moe.experts.{}.w2.weight",
             ),
             (
                 "Qwen2",

@@ -1,7 +1,8 @@
 //! The table of families.
 
 use super::{
-    Bias, ExpertKeys, Factor, Family, Gate as GateKind, Part, Setting, TensorName, Windows, Wrapper,
+    Bias, ExpertKeys, Factor, Family, Gate as GateKind, HeadNorms, Part, Scores, Setting,
+    SharedWidth, TensorName, Unrotated, Windows, Wrapper,
 };
 
 use Part::{
@@ -9,9 +10,9 @@ use Part::{
     DeltaNorm, DeltaOutput, DeltaQueryKeyValue, DeltaRate, DeltaStep, DeltaStepBias, Down,
     Embedding, ExpertDown, ExpertGate, ExpertUp, ExpertsDown, ExpertsGateUp, FeedForwardNorm,
     FeedForwardResultNorm, Gate, GateUp, Head, Key, KeyNorm, Norm, Query, QueryKeyValue, QueryNorm,
-    Router, SharedDown, SharedGate, SharedUp, SharedWeight, Sinks, Up, Value,
+    Router, RouterCorrection, SharedDown, SharedGate, SharedUp, SharedWeight, Sinks, Up, Value,
 };
-use Setting::{Flag, Number, Size};
+use Setting::{Flag, Number, Size, Text};
 
 /// The tensors of a plain decoder.
 const LAYER: &[TensorName] = &[
@@ -50,6 +51,42 @@ const SHARED_EXPERT: &[TensorName] = &[
     (SharedDown, "mlp.shared_expert.down_proj", "ffn_down_shexp"),
     (SharedWeight, "mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
 ];
+/// Experts under the names that Mixtral has for them.
+const SPARSE_EXPERTS: &[TensorName] = &[
+    (Router, "block_sparse_moe.gate", "ffn_gate_inp"),
+    (
+        ExpertGate,
+        "block_sparse_moe.experts.{}.w1",
+        "ffn_gate_exps",
+    ),
+    (ExpertUp, "block_sparse_moe.experts.{}.w3", "ffn_up_exps"),
+    (
+        ExpertDown,
+        "block_sparse_moe.experts.{}.w2",
+        "ffn_down_exps",
+    ),
+];
+/// Norms of the results of attention and of the feed-forward layer alone, none before them.
+const NORMS_AFTER: &[TensorName] = &[
+    (AttentionNorm, "", ""),
+    (FeedForwardNorm, "", ""),
+    (
+        AttentionResultNorm,
+        "post_attention_layernorm",
+        "post_attention_norm",
+    ),
+    (
+        FeedForwardResultNorm,
+        "post_feedforward_layernorm",
+        "post_ffw_norm",
+    ),
+];
+/// The norm before the feed-forward layer, under the name that some GGUF files have for it.
+const POST_ATTENTION_NORM: &[TensorName] = &[(
+    FeedForwardNorm,
+    "post_attention_layernorm",
+    "post_attention_norm",
+)];
 /// Gated `DeltaNet`, and the norm before the feed-forward layer under the name that GGUF has for it there.
 const DELTA: &[TensorName] = &[
     (
@@ -85,7 +122,13 @@ const PLAIN: Family = Family {
     theta: None,
     theta_ratio: false,
     rotates_neighbours: false,
+    rotary_width: None,
     must_stretch: false,
+    stretches_base: false,
+    scales_by_position: false,
+    unrotated: Unrotated::Never,
+    head_norms: HeadNorms::ByHead,
+    head_norms_key: None,
     qkv_bias: Bias::Never,
     output_bias: Bias::Never,
     feed_forward_bias: Bias::Never,
@@ -94,10 +137,13 @@ const PLAIN: Family = Family {
     gate: GateKind::Silu,
     zero_centred: false,
     embedding_scale: Factor::Plain,
+    result_scale: Factor::Plain,
+    logit_scale: Factor::Plain,
     score_scale: Factor::Plain,
     score_softcap: None,
     logit_softcap: None,
     window_theta: None,
+    stretches_full_layers: false,
     gates_heads: false,
     gguf_lacks: &[],
     gguf_rope: &[],
@@ -158,6 +204,9 @@ pub(crate) const FAMILIES: &[Family] = &[
             width: "moe_intermediate_size",
             normalise: Some("norm_topk_prob"),
             shared: None,
+            scores: Scores::Softmax,
+            scale: None,
+            dense: None,
             stacked: false,
         }),
         ..PLAIN
@@ -186,7 +235,10 @@ pub(crate) const FAMILIES: &[Family] = &[
             count: &["num_local_experts", "num_experts"],
             width: "moe_intermediate_size",
             normalise: None,
-            shared: Some("shared_expert_intermediate_size"),
+            shared: Some(SharedWidth::Width("shared_expert_intermediate_size")),
+            scores: Scores::Softmax,
+            scale: None,
+            dense: None,
             stacked: true,
         }),
         ..QWEN3_5
@@ -214,6 +266,53 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["llama"],
         divides_width: true,
         defaults: &[("sliding_window", Size(4096))],
+        windows: Windows::All,
+        gguf_pairs: true,
+        ..PLAIN
+    },
+    // <https://arxiv.org/abs/2401.04088>
+    Family {
+        name: "Mixtral",
+        classes: &["MixtralForCausalLM"],
+        model_types: &["mixtral"],
+        gguf: &["llama"],
+        tensors: &[LAYER, SPARSE_EXPERTS],
+        divides_width: true,
+        defaults: &[
+            ("num_key_value_heads", Size(8)),
+            ("rms_norm_eps", Number(1e-5)),
+            ("num_experts_per_tok", Size(2)),
+            ("num_local_experts", Size(8)),
+        ],
+        theta: Some(1_000_000.0),
+        windows: Windows::All,
+        experts: Some(ExpertKeys {
+            count: &["num_local_experts"],
+            width: "intermediate_size",
+            normalise: None,
+            shared: None,
+            scores: Scores::Softmax,
+            scale: None,
+            dense: None,
+            stacked: false,
+        }),
+        gguf_pairs: true,
+        ..PLAIN
+    },
+    // Ministral 3: queries grow with the position behind the original context.
+    Family {
+        name: "Ministral3",
+        classes: &["Ministral3ForCausalLM"],
+        model_types: &["ministral3"],
+        gguf: &["mistral3"],
+        divides_width: true,
+        defaults: &[
+            ("head_dim", Size(128)),
+            ("num_key_value_heads", Size(8)),
+            ("rms_norm_eps", Number(1e-5)),
+        ],
+        must_stretch: true,
+        scales_by_position: true,
         windows: Windows::All,
         gguf_pairs: true,
         ..PLAIN
@@ -323,6 +422,270 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf_lacks: &[("multi_query_attention", Flag(true))],
         ..GLM
     },
+    // GLM-4.5, 4.6 and 4.7 (<https://arxiv.org/abs/2508.06471>): a router of sigmoids, and dense layers first.
+    Family {
+        name: "Glm4Moe",
+        classes: &["Glm4MoeForCausalLM"],
+        model_types: &["glm4_moe"],
+        gguf: &["glm4moe"],
+        tensors: &[
+            LAYER,
+            HEAD_NORMS,
+            EXPERTS,
+            POST_ATTENTION_NORM,
+            &[
+                (
+                    RouterCorrection,
+                    "mlp.gate.e_score_correction_bias",
+                    "exp_probs_b.bias",
+                ),
+                (SharedGate, "mlp.shared_experts.gate_proj", "ffn_gate_shexp"),
+                (SharedUp, "mlp.shared_experts.up_proj", "ffn_up_shexp"),
+                (SharedDown, "mlp.shared_experts.down_proj", "ffn_down_shexp"),
+            ],
+        ],
+        divides_width: true,
+        defaults: &[
+            ("partial_rotary_factor", Number(0.5)),
+            ("first_k_dense_replace", Size(1)),
+            ("n_shared_experts", Size(1)),
+            ("norm_topk_prob", Flag(true)),
+            ("num_nextn_predict_layers", Size(1)),
+        ],
+        // Experts in groups, of which some are chosen first.
+        fixed: &[("n_group", Size(1)), ("topk_group", Size(1))],
+        theta: Some(10_000.0),
+        head_norms_key: Some("use_qk_norm"),
+        qkv_bias: Bias::Key("attention_bias"),
+        experts: Some(ExpertKeys {
+            count: &["num_local_experts", "n_routed_experts"],
+            width: "moe_intermediate_size",
+            normalise: Some("norm_topk_prob"),
+            shared: Some(SharedWidth::Experts("n_shared_experts")),
+            scores: Scores::Sigmoid,
+            scale: Some("routed_scaling_factor"),
+            dense: Some("first_k_dense_replace"),
+            stacked: false,
+        }),
+        gguf_gating: 2,
+        ..PLAIN
+    },
+    // MiniMax M2 (<https://arxiv.org/abs/2506.13585> is of the generation before).
+    Family {
+        name: "MiniMaxM2",
+        classes: &["MiniMaxM2ForCausalLM"],
+        model_types: &["minimax_m2"],
+        gguf: &["minimax-m2"],
+        tensors: &[
+            LAYER,
+            HEAD_NORMS,
+            SPARSE_EXPERTS,
+            &[(
+                RouterCorrection,
+                "block_sparse_moe.e_score_correction_bias",
+                "exp_probs_b.bias",
+            )],
+        ],
+        defaults: &[
+            ("head_dim", Size(128)),
+            ("num_key_value_heads", Size(8)),
+            ("rms_norm_eps", Number(1e-6)),
+        ],
+        fixed: &[
+            ("scoring_func", Text("sigmoid")),
+            ("use_routing_bias", Flag(true)),
+            ("use_qk_norm", Flag(true)),
+            ("qk_norm_type", Text("per_layer")),
+            ("shared_intermediate_size", Size(0)),
+        ],
+        // Of layers that guess several tokens ahead, and of attention of the generation before.
+        without_effect: &[
+            "use_mtp",
+            "num_mtp_modules",
+            "mtp_transformer_layers",
+            "attn_type_list",
+        ],
+        theta: Some(5_000_000.0),
+        rotary_width: Some("rotary_dim"),
+        head_norms: HeadNorms::Together,
+        experts: Some(ExpertKeys {
+            count: &["num_experts", "num_local_experts"],
+            width: "intermediate_size",
+            normalise: None,
+            shared: None,
+            scores: Scores::Sigmoid,
+            scale: None,
+            dense: None,
+            stacked: false,
+        }),
+        gguf_gating: 2,
+        ..PLAIN
+    },
+    // Seed-OSS 36B: biases of queries, keys and values, and another key for that of the output.
+    Family {
+        name: "SeedOss",
+        classes: &["SeedOssForCausalLM"],
+        model_types: &["seed_oss"],
+        gguf: &["seed_oss"],
+        tensors: &[LAYER, POST_ATTENTION_NORM],
+        divides_width: true,
+        defaults: &[
+            ("rms_norm_eps", Number(1e-6)),
+            ("head_dim", Size(128)),
+            ("num_key_value_heads", Size(8)),
+            ("attention_bias", Flag(true)),
+        ],
+        without_effect: &["residual_dropout"],
+        theta: Some(10_000.0),
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_out_bias"),
+        feed_forward_bias: Bias::Key("mlp_bias"),
+        ..PLAIN
+    },
+    // SmolLM3: every fourth layer sees tokens without their positions.
+    Family {
+        name: "SmolLM3",
+        classes: &["SmolLM3ForCausalLM"],
+        model_types: &["smollm3"],
+        gguf: &["smollm3"],
+        divides_width: true,
+        defaults: &[
+            ("num_key_value_heads", Size(4)),
+            ("rms_norm_eps", Number(1e-6)),
+            ("tie_word_embeddings", Flag(true)),
+        ],
+        // A window that is not used.
+        without_effect: &["sliding_window", "max_window_layers"],
+        fixed: &[("use_sliding_window", Flag(false))],
+        theta: Some(2_000_000.0),
+        unrotated: Unrotated::Listed,
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        feed_forward_bias: Bias::Key("mlp_bias"),
+        gguf_pairs: true,
+        ..PLAIN
+    },
+    // Granite 3 and 4.1 without experts: four factors.
+    Family {
+        name: "Granite",
+        classes: &["GraniteForCausalLM"],
+        model_types: &["granite"],
+        gguf: &["granite"],
+        divides_width: true,
+        own_keys: true,
+        defaults: &[
+            ("embedding_multiplier", Number(1.0)),
+            ("attention_multiplier", Number(1.0)),
+            ("residual_multiplier", Number(1.0)),
+            ("logits_scaling", Number(1.0)),
+            ("rms_norm_eps", Number(1e-6)),
+        ],
+        theta: Some(10_000.0),
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        feed_forward_bias: Bias::Key("mlp_bias"),
+        embedding_scale: Factor::Of("embedding_multiplier"),
+        result_scale: Factor::Of("residual_multiplier"),
+        logit_scale: Factor::InverseOf("logits_scaling"),
+        score_scale: Factor::Of("attention_multiplier"),
+        gguf_pairs: true,
+        gguf_numbers: &[
+            ("embedding_multiplier", "embedding_scale"),
+            ("attention_multiplier", "attention.scale"),
+            ("residual_multiplier", "residual_scale"),
+            ("logits_scaling", "logit_scale"),
+        ],
+        ..PLAIN
+    },
+    // ERNIE 4.5 without experts.
+    Family {
+        name: "Ernie4_5",
+        classes: &["Ernie4_5ForCausalLM"],
+        model_types: &["ernie4_5"],
+        gguf: &["ernie4_5"],
+        divides_width: true,
+        defaults: &[
+            ("head_dim", Size(128)),
+            ("rms_norm_eps", Number(1e-5)),
+            ("num_key_value_heads", Size(2)),
+            ("tie_word_embeddings", Flag(true)),
+        ],
+        theta: Some(500_000.0),
+        rotates_neighbours: true,
+        qkv_bias: Bias::Key("use_bias"),
+        output_bias: Bias::Key("use_bias"),
+        feed_forward_bias: Bias::Key("use_bias"),
+        ..PLAIN
+    },
+    // <https://arxiv.org/abs/2501.00656>. In GGUF files the third generation has this one's name, and windows.
+    Family {
+        name: "Olmo2",
+        classes: &["Olmo2ForCausalLM"],
+        model_types: &["olmo2"],
+        ..OLMO
+    },
+    Family {
+        name: "Olmo3",
+        classes: &["Olmo3ForCausalLM"],
+        model_types: &["olmo3"],
+        defaults: &[
+            ("rms_norm_eps", Number(1e-5)),
+            ("sliding_window", Size(4096)),
+        ],
+        theta: Some(500_000.0),
+        stretches_full_layers: true,
+        windows: Windows::AllButEvery(4),
+        ..OLMO
+    },
+    // EXAONE 4 (<https://arxiv.org/abs/2507.11407>): layers that see everything do not know positions where others have windows.
+    Family {
+        name: "Exaone4",
+        classes: &["Exaone4ForCausalLM"],
+        model_types: &["exaone4"],
+        gguf: &["exaone4"],
+        tensors: &[LAYER, HEAD_NORMS, NORMS_AFTER],
+        divides_width: true,
+        defaults: &[
+            ("num_key_value_heads", Size(32)),
+            ("rms_norm_eps", Number(1e-5)),
+            ("sliding_window", Size(4096)),
+        ],
+        theta: Some(10_000.0),
+        unrotated: Unrotated::BesideWindows,
+        windows: Windows::AllButEvery(4),
+        ..PLAIN
+    },
+    // Hunyuan without experts.
+    Family {
+        name: "HunYuanDense",
+        classes: &["HunYuanDenseV1ForCausalLM"],
+        model_types: &["hunyuan_v1_dense"],
+        gguf: &["hunyuan-dense"],
+        tensors: &[
+            LAYER,
+            &[
+                (QueryNorm, "self_attn.query_layernorm", "attn_q_norm"),
+                (KeyNorm, "self_attn.key_layernorm", "attn_k_norm"),
+            ],
+        ],
+        divides_width: true,
+        own_keys: true,
+        renamed: &[("attention_head_dim", "head_dim")],
+        fixed: &[
+            ("use_qk_norm", Flag(true)),
+            ("use_cla", Flag(false)),
+            ("norm_type", Text("rms")),
+            ("use_rotary_pos_emb", Flag(true)),
+            ("mlp_bias", Flag(false)),
+        ],
+        without_effect: HUNYUAN_WITHOUT_EFFECT,
+        theta: Some(10_000.0),
+        stretches_base: true,
+        head_norms: HeadNorms::AfterRotation,
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        ..PLAIN
+    },
     // <https://arxiv.org/abs/2508.10925>. Experts are stored together in Safetensors and apart in GGUF.
     Family {
         name: "GptOss",
@@ -366,6 +729,9 @@ pub(crate) const FAMILIES: &[Family] = &[
             width: "intermediate_size",
             normalise: None,
             shared: None,
+            scores: Scores::Softmax,
+            scale: None,
+            dense: None,
             stacked: false,
         }),
         gate: GateKind::Clamped,
@@ -433,6 +799,43 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf_wide_scores: Some(62),
         ..GEMMA
     },
+];
+
+/// What OLMo 2 and 3 have in common.
+const OLMO: Family = Family {
+    gguf: &["olmo2"],
+    tensors: &[LAYER, HEAD_NORMS, NORMS_AFTER],
+    divides_width: true,
+    own_keys: true,
+    defaults: &[("rms_norm_eps", Number(1e-5))],
+    theta: Some(10_000.0),
+    head_norms: HeadNorms::Together,
+    qkv_bias: Bias::Key("attention_bias"),
+    output_bias: Bias::Key("attention_bias"),
+    ..PLAIN
+};
+
+/// Keys of Hunyuan's files that are of tokens, images and classification, or of parts that the other keys switch off.
+const HUNYUAN_WITHOUT_EFFECT: &[&str] = &[
+    "add_classification_head",
+    "anyres_pooling_size",
+    "anyres_vit_max_image_size",
+    "anyres_vit_two_views",
+    "cla_share_factor",
+    "class_num",
+    "dense_list",
+    "eod_token_id",
+    "im_end_id",
+    "im_newline_id",
+    "im_start_id",
+    "mask_init_id",
+    "org_vocab_size",
+    "pad_id",
+    "pool_type",
+    "text_end_id",
+    "text_start_id",
+    "video_end_id",
+    "video_start_id",
 ];
 
 /// What Qwen3.5 has with and without experts.

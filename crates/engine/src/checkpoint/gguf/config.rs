@@ -7,7 +7,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
-use crate::checkpoint::families::{Bias, FAMILIES, Factor, Family, Part, Setting, Windows};
+use crate::checkpoint::families::{
+    Bias, FAMILIES, Factor, Family, Part, Scores, Setting, SharedWidth, Unrotated, Windows,
+};
 use crate::checkpoint::{CheckpointError, unsuitable};
 
 /// Divisors of rotary frequencies that a file stores as tensors, by name.
@@ -52,6 +54,10 @@ pub(super) fn family(
         && let Some(what) = unsuitable::gguf(name, pooled, tensors)
     {
         return metadata.fail(what);
+    }
+    if known.len() > 1 {
+        let experts = tensors.keys().any(|name| name.contains(".ffn_gate_inp."));
+        known.retain(|family| family.experts.is_some() == experts);
     }
     if known.len() > 1 {
         let fused = tensors.contains_key("blk.0.attn_qkv.weight");
@@ -175,9 +181,17 @@ pub(super) fn config(
     let hidden = size("embedding_length")?;
     let layers = blocks_ahead(metadata)?.start;
     let experts = family.experts.as_ref();
-    let width = experts
-        .map(|_| size("expert_feed_forward_length"))
-        .transpose()?;
+    let width = match experts {
+        None => None,
+        // Older files have one key for both.
+        Some(experts) if experts.width == "intermediate_size" => {
+            match optional("expert_feed_forward_length")? {
+                None => Some(size("feed_forward_length")?),
+                width => width,
+            }
+        }
+        Some(_) => Some(size("expert_feed_forward_length")?),
+    };
     let (intermediate, positions) = match (experts, width) {
         // The width of an expert, as there are only experts.
         (Some(experts), Some(width)) if experts.width == "intermediate_size" => {
@@ -185,7 +199,7 @@ pub(super) fn config(
             (width, size("context_length")?)
         }
         // Where an expert works on every token there is no other feed-forward layer.
-        (Some(experts), Some(width)) if experts.shared.is_some() => {
+        (Some(experts), Some(width)) if matches!(experts.shared, Some(SharedWidth::Width(_))) => {
             let given = optional("feed_forward_length")?;
             (given.unwrap_or(width), size("context_length")?)
         }
@@ -198,6 +212,12 @@ pub(super) fn config(
             scaling[*key] = setting.value();
         }
     }
+    if family.scales_by_position
+        && let Some(scaling) = &mut scaling
+    {
+        let beta = number("attention.temperature_scale")?.unwrap_or(0.0);
+        scaling["llama_4_scaling_beta"] = beta.into();
+    }
     if metadata.flag(&at.key("attention.causal"))? == Some(false) {
         return metadata.fail(format!(
             "{} is false: it reads texts in both directions, and writes none",
@@ -205,7 +225,13 @@ pub(super) fn config(
         ));
     }
     let scales = [Value::Float(1.0), Value::Float(0.0)];
-    metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
+    if experts.is_none_or(|experts| experts.scale.is_none()) {
+        metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
+    }
+    // Experts in groups, of which some are chosen first.
+    for key in ["expert_group_count", "expert_group_used_count"] {
+        metadata.must_be(&at.key(key), &[Value::Unsigned(1)])?;
+    }
     metadata.must_be(
         &at.key("expert_gating_func"),
         &[Value::Unsigned(family.gguf_gating)],
@@ -233,11 +259,31 @@ pub(super) fn config(
             set(key, value.into());
         }
     }
+    if let Factor::Of(key) = family.score_scale
+        && !family.gguf_numbers.iter().any(|(name, stored)| {
+            *name == key && number(stored).is_ok_and(|number| number.is_some())
+        })
+    {
+        return metadata.fail(format!("no {} in its metadata", at.key("attention.scale")));
+    }
+    if let Some(key) = family.head_norms_key {
+        set(key, has("blk.0.attn_q_norm.weight").into());
+    }
     if let Factor::InverseRootOf(key) = family.score_scale {
         let wide = family.gguf_wide_scores == Some(layers);
         set(key, if wide { hidden / heads } else { head_dim }.into());
     }
-    if let Some(pattern) = optional("attention.sliding_window_pattern")? {
+    let pattern = at.key("attention.sliding_window_pattern");
+    if let Some(windowed) = metadata.flags(&pattern) {
+        let kind = |windowed: &bool| {
+            if *windowed {
+                "sliding_attention"
+            } else {
+                "full_attention"
+            }
+        };
+        set("layer_types", windowed.iter().map(kind).collect());
+    } else if let Some(pattern) = metadata.optional_size(&pattern)? {
         set("sliding_window_pattern", pattern.into());
     }
     // A file has the biases that it holds.
@@ -253,7 +299,8 @@ pub(super) fn config(
     }
     match (family.windows, window) {
         // Files that leave the key out are older than it: the family's window, if that is one and the same in all sizes.
-        (Windows::AllButEvery(_), None) => {
+        // A family that does not rotate beside windows has sizes without them.
+        (Windows::AllButEvery(_), None) if family.unrotated == Unrotated::Never => {
             let is_known = |(key, _): &(&str, Setting)| *key == "sliding_window";
             if !family.defaults.iter().any(is_known) {
                 return metadata.fail(format!(
@@ -295,9 +342,22 @@ pub(super) fn config(
         metadata.integers(&at.key("rope.dimension_sections"))?;
     }
     if let Some(experts) = experts {
-        if let Some(key) = experts.shared {
-            let shared = size("expert_shared_feed_forward_length")?;
-            set(key, shared.into());
+        match experts.shared {
+            Some(SharedWidth::Width(key)) => {
+                set(key, size("expert_shared_feed_forward_length")?.into());
+            }
+            Some(SharedWidth::Experts(key)) => {
+                set(key, optional("expert_shared_count")?.unwrap_or(0).into());
+            }
+            None => {}
+        }
+        if let (Some(key), Some(scale)) = (experts.scale, number("expert_weights_scale")?) {
+            // Zero is no scale at all.
+            set(key, if scale == 0.0 { 1.0 } else { scale }.into());
+        }
+        if let Some(key) = experts.dense {
+            let dense = optional("leading_dense_block_count")?.unwrap_or(0);
+            set(key, dense.into());
         }
         for key in experts.count.iter().take(1) {
             set(key, size("expert_count")?.into());
@@ -306,7 +366,8 @@ pub(super) fn config(
         set(experts.width, json!(width));
         if let Some(key) = experts.normalise {
             let normalise = metadata.flag(&at.key("expert_weights_norm"))?;
-            set(key, normalise.unwrap_or(true).into());
+            let left_out = experts.scores == Scores::Softmax;
+            set(key, normalise.unwrap_or(left_out).into());
         }
         if family.has(Part::ExpertsGateUp) {
             set("experts_apart", true.into());
@@ -360,6 +421,9 @@ fn scaling(
             ("attention_factor", attention.map(Json::from)),
         ])));
     }
+    let multiplier = metadata.number(&key("yarn_log_multiplier"))?;
+    let multiplier = multiplier.filter(|multiplier| *multiplier != 0.0);
+    let turned = metadata.number(&key("yarn_attn_factor"))?;
     if attention.is_some_and(|factor| (factor - 1.0).abs() > 1e-6) {
         return metadata.fail(format!("{} is not supported", key("attn_factor")));
     }
@@ -375,6 +439,9 @@ fn scaling(
             ("original_max_position_embeddings", original.map(Json::from)),
             ("beta_fast", fast.map(Json::from)),
             ("beta_slow", slow.map(Json::from)),
+            ("attention_factor", turned.map(Json::from)),
+            ("mscale", multiplier.map(|_| 1.0.into())),
+            ("mscale_all_dim", multiplier.map(Json::from)),
         ]))),
         other => metadata.fail(format!(
             "{} {other:?} is not supported without its factors",

@@ -90,6 +90,14 @@ impl<'a> Metadata<'a> {
         }
     }
 
+    /// A list of true and false; `None` if it is absent, or of another kind.
+    pub(super) fn flags(&self, key: &str) -> Option<&'a [bool]> {
+        match self.get(key) {
+            Some(Value::List(List::Bool(flags))) => Some(flags),
+            _ => None,
+        }
+    }
+
     /// A token's id, which may be zero.
     pub(super) fn token(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         match self.get(key) {

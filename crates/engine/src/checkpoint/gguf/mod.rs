@@ -257,9 +257,8 @@ fn experts(
     config: &Json,
     tensors: &BTreeMap<String, TensorInfo>,
 ) -> Result<Option<usize>, CheckpointError> {
-    let count = config
-        .get("num_experts")
-        .or(config.get("num_local_experts"));
+    let keys = family.experts.map_or(&[][..], |experts| experts.count);
+    let count = keys.iter().find_map(|key| config.get(key));
     let Some(count) = count.and_then(Json::as_u64).map(|count| count as usize) else {
         return Ok(None);
     };

@@ -129,7 +129,14 @@ impl Loader<'_> {
     fn layer(&self, index: usize, kv_scales: &mut Vec<KvScales>) -> Result<Layer, ModelError> {
         let checkpoint = self.checkpoint();
         let names = LayerNames::new(self.config, index);
-        let attention_norm = checkpoint.vector(&names.attention_norm)?;
+        // Models without them are not run by these kernels.
+        let required = |name: &Option<String>| match name {
+            Some(name) => checkpoint.vector(name),
+            None => Err(ModelError::Unsupported(
+                "no CUDA kernels for layers without norms before their parts".into(),
+            )),
+        };
+        let attention_norm = required(&names.attention_norm)?;
         let head_norms = match &names.head_norms {
             Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
             None => None,
@@ -187,7 +194,7 @@ impl Loader<'_> {
                 Division::Inputs(queries),
             )?,
             attention_result_norm: optional(&names.attention_result_norm)?,
-            feed_forward_norm: vector(&names.feed_forward_norm)?,
+            feed_forward_norm: Array::of(&required(&names.feed_forward_norm)?)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
             feed_forward: match &names.feed_forward {
                 FeedForwardNames::Dense(names) => {

@@ -97,6 +97,17 @@ fn sizes_that_do_not_divide_are_refused_with_those_that_do() {
     );
 }
 
+#[test]
+fn norms_of_all_heads_together_are_refused_by_name() {
+    let config = config("Olmo2ForCausalLM", &json!({}));
+    let why = Shard::new(0, 2).config(&config).unwrap_err().to_string();
+    assert!(
+        why.starts_with("--tensor-parallel 2: Olmo2 norms the queries and keys of all heads"),
+        "{why}"
+    );
+    assert!(Shard::WHOLE.config(&config).is_ok());
+}
+
 /// Parts of what is stored apart (Qwen2, with biases) and together (Phi-3) are the rows and columns of the whole.
 #[test]
 fn parts_of_dense_layers_are_the_whole() {
