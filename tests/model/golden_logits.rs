@@ -54,10 +54,12 @@ const NAMES: &[&str] = &[
     "qwen3-tied",
     "qwen3-untied",
     "qwen3-vl",
+    "qwen3-vl-moe",
     "qwen3-yarn",
     "qwen3_5",
     "qwen3_5-moe",
     "qwen3_5-towers",
+    "qwen3_next",
     "seed_oss",
     "smollm3",
 ];

@@ -37,7 +37,7 @@ const FILES: [(&str, &str); 14] = [
     ("smollm3", "SmolLM3"),
 ];
 
-fn data(path: &str) -> PathBuf {
+pub(crate) fn data(path: &str) -> PathBuf {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     tests.join(path)
 }
@@ -48,7 +48,7 @@ fn numbers(values: &Value) -> Vec<f64> {
 }
 
 /// A model in f32, as stored or quantised; keys and values in f32.
-fn load(path: &Path, quantize: Option<Quantization>) -> Decoder {
+pub(crate) fn load(path: &Path, quantize: Option<Quantization>) -> Decoder {
     let source = juror_judge::catalog::resolve(path.to_str().unwrap()).unwrap();
     let config = ModelConfig::load(&source).unwrap();
     let weights = Weights::open(&source).unwrap();
@@ -63,7 +63,7 @@ fn load(path: &Path, quantize: Option<Quantization>) -> Decoder {
     Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap()
 }
 
-fn logits(decoder: &Decoder, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
+pub(crate) fn logits(decoder: &Decoder, tokens: &[u32], chunk: usize) -> Vec<Vec<f32>> {
     let config = decoder.config();
     let shape = AttentionShape::from(config);
     let mut cache = crate::attention::build(AttentionKind::Tiled, &shape, 64, BLOCK, DType::F32);

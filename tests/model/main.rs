@@ -20,6 +20,7 @@ mod adapters;
 mod attention;
 mod checkpoints;
 mod families;
+mod family_tensors;
 mod gguf;
 mod golden_logits;
 mod llama_cpp;

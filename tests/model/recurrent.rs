@@ -27,7 +27,7 @@ fn data(path: &str) -> PathBuf {
 }
 
 /// The error of a model whose configuration or weights are read.
-fn refusal(path: &Path) -> String {
+pub(crate) fn refusal(path: &Path) -> String {
     let source = match juror_judge::catalog::resolve(path.to_str().unwrap()) {
         Ok(source) => source,
         Err(error) => return error.to_string(),
@@ -47,7 +47,7 @@ fn refusal(path: &Path) -> String {
 }
 
 /// A copy of a checkpoint with other tensors.
-fn changed(name: &str, change: impl FnOnce(&mut HashMap<String, Tensor>)) -> TempDir {
+pub(crate) fn changed(name: &str, change: impl FnOnce(&mut HashMap<String, Tensor>)) -> TempDir {
     let (from, folder) = (
         data(&format!("checkpoints/{name}")),
         TempDir::new().unwrap(),

@@ -35,7 +35,8 @@ pub(crate) struct LayerNames {
     pub(crate) feed_forward_result_norm: Option<String>,
 }
 
-/// The names of a recurrent layer's tensors.
+/// The names of a recurrent layer's tensors. Where two projections have one name they are interleaved in one tensor, key head by key head:
+/// queries, keys, values and gate; and the correction's share before the step of decay.
 pub(crate) struct DeltaNames {
     pub(crate) qkv: String,
     pub(crate) gate: String,
@@ -80,6 +81,36 @@ pub(crate) enum ExpertNames {
     /// One tensor for all experts, gate and up alternating: `[experts, hidden, 2 · width]` and `[experts, width, hidden]`,
     /// with biases; or their blocks and scales in MXFP4.
     Together { gate_up: String, down: String },
+}
+
+impl DeltaNames {
+    /// Whether projections are interleaved.
+    pub(crate) fn are_joined(&self) -> bool {
+        self.qkv == self.gate
+    }
+
+    /// The rows of interleaved projections that are of queries, keys and values, of the gate, of the correction's share and of the step.
+    pub(crate) fn joined_rows(shape: &RecurrentShape) -> [Vec<usize>; 4] {
+        let RecurrentShape {
+            key_heads, key_dim, ..
+        } = *shape;
+        let (values, heads) = (shape.values() / key_heads, shape.value_heads / key_heads);
+        // Of each key head so many rows, from this one on.
+        let rows = |group: usize, first: usize, count: usize| -> Vec<usize> {
+            let of_head = |head| head * group + first..head * group + first + count;
+            (0..key_heads).flat_map(of_head).collect()
+        };
+        let wide = 2 * (key_dim + values);
+        let qkv = [(0, key_dim), (key_dim, key_dim), (2 * key_dim, values)];
+        let qkv = qkv.map(|(first, count)| rows(wide, first, count)).concat();
+        let gate = rows(wide, 2 * key_dim + values, values);
+        [
+            qkv,
+            gate,
+            rows(2 * heads, 0, heads),
+            rows(2 * heads, heads, heads),
+        ]
+    }
 }
 
 impl Names {
@@ -307,13 +338,18 @@ impl List<'_> {
 
     fn delta(&mut self, names: &DeltaNames, shape: &RecurrentShape) {
         let (hidden, heads) = (self.config.hidden, shape.value_heads);
-        for (name, outputs) in [
-            (&names.qkv, shape.channels()),
-            (&names.gate, shape.values()),
-            (&names.step, heads),
-            (&names.beta, heads),
-        ] {
-            self.linear(name, outputs, hidden, false);
+        if names.are_joined() {
+            self.linear(&names.qkv, shape.channels() + shape.values(), hidden, false);
+            self.linear(&names.beta, 2 * heads, hidden, false);
+        } else {
+            for (name, outputs) in [
+                (&names.qkv, shape.channels()),
+                (&names.gate, shape.values()),
+                (&names.step, heads),
+                (&names.beta, heads),
+            ] {
+                self.linear(name, outputs, hidden, false);
+            }
         }
         self.add(&names.step_bias, &[heads]);
         self.add(&names.rate, &[heads]);

@@ -270,10 +270,10 @@ mod tests {
     fn unsupported_families_are_named_with_a_judge_of_like_size() {
         for (name, config, parts) in [
             (
-                "Qwen3NextForCausalLM",
+                "DeepseekV2ForCausalLM",
                 json!({"hidden_size": 2048, "num_hidden_layers": 48, "num_experts": 512, "moe_intermediate_size": 512,
                     "vocab_size": 151_936}),
-                ["Qwen3-Next, which is not supported yet", "gpt-oss-120b"],
+                ["DeepSeek, which will not be supported", "gpt-oss-120b"],
             ),
             (
                 "Gemma4ForConditionalGeneration",

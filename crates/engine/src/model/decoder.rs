@@ -561,18 +561,30 @@ impl Loader<'_> {
     /// A recurrent layer, the `index`-th of them.
     fn delta(&self, names: &DeltaNames, index: usize) -> Result<RecurrentLayer, ModelError> {
         let linear = |name: &String| self.linear(std::slice::from_ref(name), false);
-        // These two are small, and what they say of a state's decay is not to be rounded.
-        let small = |name: &String| {
-            let (weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
-            let kept = self.precision.weights.for_router(self.precision.compute);
+        let recurrent = self.checkpoint.config.recurrent.as_ref();
+        let joined = recurrent.filter(|_| names.are_joined());
+        let joined = joined.map(|recurrent| DeltaNames::joined_rows(&recurrent.shape));
+        let part = |name: &String, rows: usize, kept: WeightType| {
+            let (mut weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
+            if let Some(joined) = &joined {
+                let rows = joined[rows].iter().map(|row| *row as u32);
+                let rows = Tensor::from_iter(rows, weight.device())?;
+                weight = weight.index_select(&rows, 0)?;
+            }
             Ok::<_, ModelError>(Linear::new(weight, None, kept)?)
         };
+        let wide = |name, rows| match joined {
+            Some(_) => part(name, rows, self.precision.weights),
+            None => linear(name),
+        };
+        // These two are small, and what they say of a state's decay is not to be rounded.
+        let kept = self.precision.weights.for_router(self.precision.compute);
         Ok(RecurrentLayer {
             index,
-            qkv: linear(&names.qkv)?,
-            gate: linear(&names.gate)?,
-            step: small(&names.step)?,
-            beta: small(&names.beta)?,
+            qkv: wide(&names.qkv, 0)?,
+            gate: wide(&names.gate, 1)?,
+            beta: part(&names.beta, 2, kept)?,
+            step: part(&names.step, 3, kept)?,
             weights: self.checkpoint.delta(names)?,
             output: linear(&names.output)?,
         })

@@ -4,8 +4,6 @@
 //! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
 //! and what a family's own code calls otherwise ([`Family::renamed`]). Of a model that reads images too the text part counts.
 
-#[cfg(test)]
-mod family_tests;
 mod keys;
 mod quantization;
 mod read;

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::{ModelConfig, RopeScaling};
 
+mod families;
+
 fn config() -> Value {
     json!({
         "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_size": 100, "hidden_size": 32,

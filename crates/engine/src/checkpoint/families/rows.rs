@@ -104,6 +104,13 @@ const DELTA: &[TensorName] = &[
     (DeltaNorm, "linear_attn.norm", "ssm_norm"),
     (DeltaOutput, "linear_attn.out_proj", "ssm_out"),
 ];
+/// Queries, keys, values and their gate in one projection, decay and correction in another.
+const JOINED_DELTA: &[TensorName] = &[
+    (DeltaQueryKeyValue, "linear_attn.in_proj_qkvz", ""),
+    (DeltaGate, "linear_attn.in_proj_qkvz", ""),
+    (DeltaBeta, "linear_attn.in_proj_ba", ""),
+    (DeltaStep, "linear_attn.in_proj_ba", ""),
+];
 
 /// A decoder without anything of its own.
 const PLAIN: Family = Family {
@@ -242,6 +249,63 @@ pub(crate) const FAMILIES: &[Family] = &[
             stacked: true,
         }),
         ..QWEN3_5
+    },
+    // Qwen3-Next: projections of recurrent layers are joined, key head by key head.
+    Family {
+        name: "Qwen3Next",
+        classes: &["Qwen3NextForCausalLM"],
+        model_types: &["qwen3_next"],
+        tensors: &[
+            LAYER,
+            HEAD_NORMS,
+            DELTA,
+            JOINED_DELTA,
+            EXPERTS,
+            SHARED_EXPERT,
+        ],
+        defaults: &[
+            ("partial_rotary_factor", Number(0.25)),
+            ("full_attention_interval", Size(4)),
+            ("head_dim", Size(256)),
+            ("intermediate_size", Size(5632)),
+            ("norm_topk_prob", Flag(true)),
+        ],
+        theta: Some(10_000.0),
+        experts: Some(ExpertKeys {
+            count: &["num_local_experts", "num_experts"],
+            width: "moe_intermediate_size",
+            normalise: Some("norm_topk_prob"),
+            shared: Some(SharedWidth::Width("shared_expert_intermediate_size")),
+            scores: Scores::Softmax,
+            scale: None,
+            dense: None,
+            stacked: false,
+        }),
+        ..QWEN3_5
+    },
+    // Qwen3-VL's text part with experts.
+    Family {
+        name: "Qwen3VlMoe",
+        model_types: &["qwen3_vl_moe_text"],
+        tensors: &[LAYER, HEAD_NORMS, EXPERTS],
+        divides_width: true,
+        defaults: &[("intermediate_size", Size(5632))],
+        // Its router always divides.
+        without_effect: &["norm_topk_prob"],
+        theta: Some(500_000.0),
+        qkv_bias: Bias::Key("attention_bias"),
+        output_bias: Bias::Key("attention_bias"),
+        experts: Some(ExpertKeys {
+            count: &["num_local_experts", "num_experts"],
+            width: "moe_intermediate_size",
+            normalise: None,
+            shared: None,
+            scores: Scores::Softmax,
+            scale: None,
+            dense: None,
+            stacked: true,
+        }),
+        ..PLAIN
     },
     // Llama 3 and its like (<https://arxiv.org/abs/2407.21783>).
     Family {
@@ -929,6 +993,12 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         class: "Qwen3VLForConditionalGeneration",
         model_type: "qwen3_vl",
         text: "qwen3_vl_text",
+        ties: false,
+    },
+    Wrapper {
+        class: "Qwen3VLMoeForConditionalGeneration",
+        model_type: "qwen3_vl_moe",
+        text: "qwen3_vl_moe_text",
         ties: false,
     },
     Wrapper {

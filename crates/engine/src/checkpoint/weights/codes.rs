@@ -201,7 +201,8 @@ impl Weights {
                 block,
             }) => self.scaled_codes(name, values, scales, *block),
             Some(Computed::Integers(integers)) => self.integer_codes(name, integers),
-            Some(Computed::Adapted { .. } | Computed::OneMore(_)) | None => Ok(None),
+            Some(Computed::Adapted { .. } | Computed::Columns { .. } | Computed::OneMore(_))
+            | None => Ok(None),
         }
     }
 

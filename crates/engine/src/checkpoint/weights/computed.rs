@@ -18,6 +18,8 @@ pub(super) enum Computed {
     },
     /// 1 more than what is stored.
     OneMore(StoredTensor),
+    /// Columns of what is stored, from the first on, as rows.
+    Columns { stored: StoredTensor, first: usize },
     /// Whole numbers of a few bits, with scales.
     Integers(Integers),
     /// Made up as codes of this kind; whoever asks for numbers gets other random ones.
@@ -37,7 +39,7 @@ impl Computed {
     pub(super) fn dtype(&self) -> DType {
         match self {
             Self::Scaled { values, .. } => values.stored_dtype(),
-            Self::OneMore(stored) => stored.stored_dtype(),
+            Self::OneMore(stored) | Self::Columns { stored, .. } => stored.stored_dtype(),
             Self::Integers(integers) => integers.words.stored_dtype(),
             Self::Random(_) => DType::BF16,
             Self::Adapted { base, .. } => base.stored_dtype(),
@@ -51,6 +53,7 @@ impl Weights {
         &self,
         name: &str,
         computed: &Computed,
+        shape: &[usize],
     ) -> Result<Tensor, CheckpointError> {
         match computed {
             Computed::Scaled {
@@ -85,6 +88,10 @@ impl Weights {
                 Ok(Tensor::from_vec(numbers, shape, &Device::Cpu)?)
             }
             Computed::OneMore(stored) => Ok((self.numbers(name, stored)? + 1.0)?),
+            Computed::Columns { stored, first } => {
+                let columns = self.numbers(name, stored)?.narrow(1, *first, shape[0])?;
+                Ok(columns.t()?.contiguous()?)
+            }
             Computed::Integers(integers) => self.integers(name, integers),
             Computed::Random(_) => Err(self.mismatch(format!("{name} is made up of codes"))),
             Computed::Adapted {

@@ -129,7 +129,7 @@ impl Weights {
         dtype: DType,
     ) -> Result<Tensor, CheckpointError> {
         if let Some(computed) = &location.computed {
-            let numbers = self.compute(name, computed)?;
+            let numbers = self.compute(name, computed, &location.shape)?;
             return Ok(numbers.to_dtype(dtype)?.to_device(device)?);
         }
         let bytes = self.bytes(name, location)?;

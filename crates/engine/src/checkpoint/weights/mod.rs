@@ -9,6 +9,7 @@
 //! | `quantized`, `integers` | linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors |
 //! | `codes` | such layers as they are stored, for kernels that multiply with them |
 //! | `computed`, `adapted` | tensors computed when they are read, as with an adapter |
+//! | `stacked` | experts of a layer in one tensor |
 //! | `output_head` | whether there is a head beside the embedding table |
 //! | `check` | missing, misshapen and unknown tensors |
 //! | `random` | random weights |
@@ -23,7 +24,7 @@ use candle_core::{DType, Device, Tensor};
 use half::vec::HalfBitsVecExt;
 use half::{bf16, f16};
 
-use super::families::{Family, Part, name_in_text_part};
+use super::families::{Family, name_in_text_part};
 use super::gguf::StorageType;
 use super::source::WeightFile;
 use super::tensors::expected_tensors;
@@ -39,6 +40,7 @@ mod output_head;
 mod quantized;
 mod random;
 mod safetensors;
+mod stacked;
 
 pub(crate) use self::safetensors::files;
 pub use codes::{CodeKind, Codes};
@@ -182,58 +184,6 @@ impl Weights {
             };
             if self.tensors.insert(plain, tensor).is_some() {
                 return Err(self.mismatch(format!("{name} is there twice, under another name too")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives each expert of tensors that stack all of a layer's a name of its own, as if it were stored apart.
-    fn split_experts(&mut self, config: &ModelConfig) -> Result<(), CheckpointError> {
-        let stacked = config.family.experts.is_some_and(|keys| keys.stacked);
-        let Some(experts) = config.experts.filter(|_| stacked) else {
-            return Ok(());
-        };
-        let (hidden, width) = (config.hidden, experts.intermediate);
-        for layer in 0..config.layers {
-            let at = |part| config.family.in_layer(layer, part).unwrap_or_default();
-            let of_expert = [Part::ExpertGate, Part::ExpertUp, Part::ExpertDown].map(at);
-            let Some((before, _)) = of_expert[0].split_once("{}") else {
-                continue;
-            };
-            let [gate, up, down] = &of_expert;
-            for (name, parts, shape) in [
-                ("gate_up_proj", &[gate, up][..], [width, hidden]),
-                ("down_proj", &[down], [hidden, width]),
-            ] {
-                let name = format!("{before}{name}");
-                let Some(all) = self.tensors.remove(&name) else {
-                    continue;
-                };
-                let whole = [experts.count, parts.len() * shape[0], shape[1]];
-                if all.shape != whole {
-                    return Err(self.mismatch(format!(
-                        "{name} has the shape {:?}, not {whole:?}",
-                        all.shape
-                    )));
-                }
-                let bytes = all.bytes / (experts.count * parts.len());
-                for index in 0..experts.count * parts.len() {
-                    let (expert, part) = (index / parts.len(), parts[index % parts.len()]);
-                    let own = StoredTensor {
-                        shard: all.shard,
-                        dtype: all.dtype,
-                        shape: shape.to_vec(),
-                        offset: all.offset + (index * bytes) as u64,
-                        bytes,
-                        blocks: None,
-                        rows: RowOrder::Stored,
-                        computed: None,
-                    };
-                    let name = format!("{}.weight", part.replace("{}", &expert.to_string()));
-                    if self.tensors.insert(name.clone(), own).is_some() {
-                        return Err(self.mismatch(format!("{name} is there twice")));
-                    }
-                }
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ModelConfig, Rope, Scores};
+use super::super::{ModelConfig, Rope, Scores};
 use crate::checkpoint::tensors::{expected_tensors, unused};
 
 /// A configuration of four layers with changes; null takes a key out.
