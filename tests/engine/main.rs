@@ -252,39 +252,65 @@ fn what_can_never_run_is_refused_with_the_numbers() {
     assert_eq!(completions[3].tokens, expected(&[1; 10], 20));
 }
 
+/// A prompt after which so many tokens are generated.
+fn prompt_of(length: usize) -> Vec<u32> {
+    (0..VOCAB as u32)
+        .map(|first| vec![first, 5, 6])
+        .find(|prompt| expected(prompt, length).len() == length)
+        .unwrap()
+}
+
 #[test]
 fn requests_in_the_background_stand_back_while_others_run() {
-    let long = (0..VOCAB as u32)
-        .map(|first| vec![first, 5, 6])
-        .find(|prompt| expected(prompt, 90).len() == 90)
-        .unwrap();
-    let mut engine = Engine::new(Box::new(reader(4)), &config(500)).unwrap();
-    for id in 0..4 {
-        engine.add(Request {
+    let prompt = prompt_of(90);
+    // Those in the background that run, those that wait for a place, and the others.
+    for (running, waiting, others) in [(4, 0, 1), (4, 8, 1), (40, 0, 3), (3, 0, 20), (50, 30, 10)] {
+        let config = EngineConfig {
+            token_budget: 256,
+            ..config(2000)
+        };
+        let mut engine = Engine::new(Box::new(reader(4)), &config).unwrap();
+        let background = |id| Request {
             background: true,
-            ..request(id, long.clone(), 90, Sampling::GREEDY)
-        });
-    }
-    let mut completions = Vec::new();
-    let steps = |engine: &mut Engine, completions: &mut Vec<_>, count: usize| {
-        let before = engine.stats();
-        for _ in 0..count {
+            ..request(id, prompt.clone(), 90, Sampling::GREEDY)
+        };
+        let mut completions = Vec::new();
+        let mut step = |engine: &mut Engine| {
+            let before = engine.stats().computed_tokens;
             completions.extend(engine.step().unwrap());
+            engine.stats().computed_tokens - before
+        };
+        (0..running).for_each(|id| engine.add(background(id)));
+        // Alone they have part in each step.
+        assert_eq!(step(&mut engine), 3 * running);
+        assert_eq!([0; 9].map(|_| step(&mut engine)), [running; 9]);
+        (100..100 + waiting).for_each(|id| engine.add(background(id)));
+        (200..200 + others).for_each(|id| {
+            engine.add(request(id, prompt.clone(), 40, Sampling::GREEDY));
+        });
+        let case = format!("{running} and {waiting} beside {others}");
+        // The others, which came last, are admitted first, and have part in each of their 40 steps; those in the background have
+        // theirs, all at once, when an eighth of what the others computed since makes up for the last.
+        let (mut last, mut since) = (running, 0);
+        for theirs in std::iter::once(3 * others).chain([others; 39]) {
+            let background = step(&mut engine) - theirs;
+            if since >= 8 * last {
+                assert!(background >= running, "{case}: {background}");
+                (last, since) = (background, 0);
+            } else {
+                assert_eq!(background, 0, "{case}");
+                since += theirs;
+            }
         }
-        engine.stats().rows - before.rows
-    };
-    // Alone they have part in each step.
-    assert!(steps(&mut engine, &mut completions, 10) >= 30);
-    engine.add(request(9, long.clone(), 40, Sampling::GREEDY));
-    // The other one has part in all 32; they have in that in which it is admitted, and in two of the others.
-    assert_eq!(steps(&mut engine, &mut completions, 32), 32 + 3 * 4);
-    steps(&mut engine, &mut completions, 8);
-    let [first] = completions.as_slice() else {
-        panic!("{completions:?}");
-    };
-    assert_eq!((first.id, &first.tokens), (9, &expected(&long, 40)));
-    for completion in run(&mut engine) {
-        assert_eq!(completion.tokens, expected(&long, 90));
+        let mut ids: Vec<_> = completions.iter().map(|done| done.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (200..200 + others).collect::<Vec<_>>(), "{case}");
+        completions.extend(run(&mut engine));
+        assert_eq!(completions.len() as u64, running + waiting + others);
+        for completion in completions {
+            let length = if completion.id < 200 { 90 } else { 40 };
+            assert_eq!(completion.tokens, expected(&prompt, length), "{case}");
+        }
     }
 }
 

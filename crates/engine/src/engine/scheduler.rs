@@ -34,9 +34,9 @@ pub(super) enum Plan {
     NeedsPreemption,
 }
 
-/// While other requests run, those in the background have a part in one of so many steps: a full batch of them has about as much time as
-/// the others then.
-const BACKGROUND_EVERY: u64 = 16;
+/// While there are other requests, those in the background have their next part in a step when the others have computed so many times
+/// the tokens of the last.
+const OTHERS_SHARE: usize = 8;
 
 /// How much a step computes.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +64,8 @@ impl StepSize {
 pub(super) struct Scheduler {
     /// Whether requests in the background stand back: the time of a step of the host grows with its rows, that of a device hardly does.
     rows_cost: bool,
-    /// Steps planned so far.
-    steps: u64,
+    /// Tokens that others are to compute before requests in the background have a part again.
+    owed: usize,
     /// The most tokens in a step; at least `max_sequences`, so that every running sequence gets its token.
     token_budget: usize,
     max_sequences: usize,
@@ -130,7 +130,7 @@ impl Scheduler {
             .collect();
         Self {
             rows_cost: !async_scheduling,
-            steps: 0,
+            owed: 0,
             token_budget: config.token_budget.max(config.max_sequences),
             max_sequences: config.max_sequences,
             max_prefill_chunk: config.max_prefill_chunk,
@@ -243,16 +243,28 @@ impl Scheduler {
     /// Plans a step. A sequence whose next token a launched step is still choosing is planned as if that token were known
     /// and not its last. While a step is in flight, `may_preempt` must be false.
     pub(super) fn schedule(&mut self, may_preempt: bool) -> Plan {
-        self.steps += 1;
-        let stands_back = self.background_stands_back();
-        match self.plan(may_preempt, stands_back) {
+        let stands_back = self.rows_cost && self.owed > 0 && self.has_others();
+        let plan = match self.plan(may_preempt, stands_back) {
             // For want of memory the others could have no part.
             Plan::Nothing if stands_back => self.plan(may_preempt, false),
             plan => plan,
+        };
+        let [mut others, mut background] = [0, 0];
+        for sequence in self.scheduled() {
+            let tokens = match sequence.request().background {
+                true => &mut background,
+                false => &mut others,
+            };
+            *tokens += sequence.scheduled();
         }
+        self.owed = match background {
+            0 => self.owed.saturating_sub(others),
+            tokens => OTHERS_SHARE * tokens,
+        };
+        plan
     }
 
-    /// Plans a step; requests in the background have a part in it unless they stand back.
+    /// Plans a step; requests in the background have a part in it, and are admitted, unless they stand back.
     fn plan(&mut self, may_preempt: bool, stands_back: bool) -> Plan {
         for sequence in &mut self.running {
             sequence.schedule(0);
@@ -275,7 +287,7 @@ impl Scheduler {
         }
         // After a preemption nothing is admitted: it would be preempted in turn.
         if self.preemptions == preemptions {
-            self.admit(&mut budget);
+            self.admit(&mut budget, stands_back);
         }
         self.draft(budget);
         self.plan_snapshots();
@@ -389,15 +401,13 @@ impl Scheduler {
         self.waiting.push_front(sequence);
     }
 
-    /// Whether requests in the background have no part in this step: another one has, and it is none of the few that they share.
-    fn background_stands_back(&self) -> bool {
-        let mut running = self.running.iter();
-        self.rows_cost
-            && !self.steps.is_multiple_of(BACKGROUND_EVERY)
-            && running.any(|sequence| {
-                let has_work = !sequence.is_complete() && !sequence.must_restart();
-                has_work && !sequence.request().background
-            })
+    /// Whether a request that is not in the background waits, or can go on.
+    fn has_others(&self) -> bool {
+        let running = self.running.iter();
+        let mut others = running
+            .filter(|sequence| !sequence.is_complete() && !sequence.must_restart())
+            .chain(&self.waiting);
+        others.any(|sequence| !sequence.request().background)
     }
 
     /// Gives tokens to the running sequences, oldest first: to those with one pending token if `decoding`, else to those
@@ -457,13 +467,15 @@ impl Scheduler {
     /// Admits waiting sequences in order while there is room.
     ///
     /// A sequence whose next uncached block is being computed by another one steps aside until that block can be
-    /// shared: a common prefix is computed once even when all its users arrive together.
-    fn admit(&mut self, budget: &mut usize) {
+    /// shared: a common prefix is computed once even when all its users arrive together. Those in the background step aside while they
+    /// stand back.
+    fn admit(&mut self, budget: &mut usize, stands_back: bool) {
         if self.waiting.is_empty() || *budget == 0 || self.running.len() >= self.max_sequences {
             return;
         }
+        let left_out = |sequence: &Sequence| stands_back && sequence.request().background;
         let mut computing: HashSet<BlockHash> = HashSet::new();
-        for sequence in &self.running {
+        for sequence in self.running.iter().filter(|sequence| !left_out(sequence)) {
             if sequence.pending() > 1 || sequence.is_launched() {
                 computing.extend(sequence.shareable());
             }
@@ -474,6 +486,10 @@ impl Scheduler {
             && self.running.len() < self.max_sequences
         {
             let sequence = &self.waiting[index];
+            if left_out(sequence) {
+                index += 1;
+                continue;
+            }
             let reusable = sequence.reusable();
             let mut found: Vec<_> = reusable
                 .iter()
