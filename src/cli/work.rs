@@ -79,6 +79,7 @@ impl Work {
         let completed = judged as f64 + engine.running as f64 / 2.0;
         let mut share = judged.min(1) as f64 * completed / jobs.max(1) as f64;
         let mut reading = None;
+        let mut is_known = true;
         if let Some(work) = work {
             // Of a run that goes on, the prompts that are left.
             let prompts = (work.prompts as f64 * jobs as f64 / all.max(1) as f64).round();
@@ -89,7 +90,13 @@ impl Work {
                 most => most.map(|most| (most * jobs) as f64),
             };
             reading = (judged == 0).then_some((read as usize, prompts as usize));
-            let of_work = writing.map(|writing| (read + written) / (prompts + writing).max(1.0));
+            // Generated tokens take longer than those of prompts; before the first, it is not known how much longer.
+            let weight = engine.decode_weight();
+            is_known = judged > 0 || weight.is_some();
+            let weight = weight.unwrap_or(1.0);
+            let work = |read: f64, written: f64| read + weight * written;
+            let of_work =
+                writing.map(|writing| work(read, written) / work(prompts, writing).max(1.0));
             // Answers to equal prompts need no work.
             let of_verdicts = judged as f64 / jobs.max(1) as f64;
             share = of_work.unwrap_or(0.0).max(of_verdicts);
@@ -99,7 +106,7 @@ impl Work {
         let before = summary.resumed as f64 / all.max(1) as f64;
         Progressed {
             share: before + (1.0 - before) * share,
-            left: Duration::try_from_secs_f64(left).ok(),
+            left: Duration::try_from_secs_f64(left).ok().filter(|_| is_known),
             reading,
         }
     }

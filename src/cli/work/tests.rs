@@ -31,14 +31,60 @@ fn before_the_first_verdict_the_prompts_say_how_far_a_run_is() {
     };
     let now = Work::progressed(Some(&WORK), 4, &summary(62, 0, engine));
     assert_eq!(now.reading, Some((3100, 4900)));
-    // 1,884 of 4,984 tokens are left, at 50 a second.
-    assert_eq!(seconds(now), Some(37));
+    // What a generated token takes is not known yet.
+    assert_eq!(now.left, None);
     assert!((now.share - 3100.0 / 4984.0).abs() < 1e-9, "{now:?}");
+
+    // 20 ms for each token of a prompt, and 500 ms for a generated one: 25 of the others.
+    let both = Stats {
+        generated_tokens: 4,
+        model_time: Duration::from_secs(64),
+        decode_time: Duration::from_secs(2),
+        ..engine
+    };
+    let now = Work::progressed(Some(&WORK), 4, &summary(64, 0, both));
+    let (done, all) = (3100.0 + 25.0 * 4.0, 4900.0 + 25.0 * 84.0);
+    assert!((now.share - done / all).abs() < 1e-9, "{now:?}");
+    // 1,800 tokens of prompts and 80 generated ones: 36 s and 40 s. By tokens alike it would be 38 s in all.
+    assert_eq!(seconds(now), Some(76));
 
     // Of a judge that writes as much as it likes nothing is said.
     let free = Work { most: None, ..WORK };
-    let now = Work::progressed(Some(&free), 4, &summary(62, 0, engine));
+    let now = Work::progressed(Some(&free), 4, &summary(64, 0, both));
     assert_eq!((now.reading, now.left), (Some((3100, 4900)), None));
+}
+
+/// A run whose clock is kept here: of 8 prompts of 500 tokens, each 1 ms, then 8 answers of 40 tokens, each 60 ms.
+#[test]
+fn a_run_that_begins_with_prompts_promises_what_it_keeps() {
+    let work = Work {
+        prompts: 4000,
+        most: Some(40),
+    };
+    let whole: f64 = 4.0 + 320.0 * 0.06;
+    for read in (500..=4000).step_by(500) {
+        // One answer is written beside each prompt but the first.
+        let generated = 40 * (read / 500 - 1);
+        let seconds = read as f64 * 0.001 + generated as f64 * 0.06;
+        let engine = Stats {
+            prefill_tokens: read,
+            generated_tokens: generated,
+            model_time: Duration::from_secs_f64(seconds),
+            decode_time: Duration::from_secs_f64(generated as f64 * 0.06),
+            running: 1,
+            ..Stats::default()
+        };
+        let mut now = summary(0, 0, engine);
+        now.elapsed = engine.model_time;
+        let left = Work::progressed(Some(&work), 8, &now).left;
+        match (generated, left) {
+            (0, left) => assert_eq!(left, None),
+            (_, left) => {
+                let promised = left.unwrap().as_secs_f64() + seconds;
+                assert!((promised - whole).abs() < 1e-6, "{promised} of {whole}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -46,6 +92,8 @@ fn the_first_of_four_verdicts_makes_no_long_run() {
     let engine = Stats {
         prefill_tokens: 4900,
         generated_tokens: 60,
+        model_time: Duration::from_secs(1480),
+        decode_time: Duration::from_secs(10),
         running: 3,
         ..Stats::default()
     };
@@ -70,6 +118,8 @@ fn a_run_that_goes_on_counts_what_is_left() {
         Stats {
             prefill_tokens: 1225,
             generated_tokens: 20,
+            model_time: Duration::from_secs(10),
+            decode_time: Duration::from_secs(5),
             ..Stats::default()
         },
     );

@@ -64,7 +64,9 @@ counters! {
         pub out_of_memory: u64,
         /// Time inside the model, sampling included: launching steps, and waiting for them.
         pub model_time: Duration,
-        /// Of this, time spent waiting for steps in flight.
+        /// Of this, time for generated tokens: all of a step of nothing else, and their share of the tokens of any other.
+        pub decode_time: Duration,
+        /// Of the time inside the model, time spent waiting for steps in flight.
         pub wait_time: Duration,
         /// Time spent on everything else in a step.
         pub host_time: Duration,
@@ -87,8 +89,18 @@ impl Stats {
         self.used_blocks = step.used_blocks;
         self.most_used_blocks = self.most_used_blocks.max(step.used_blocks);
         self.model_time += step.model;
+        let tokens = (step.prefill_tokens + step.decode_tokens).max(1) as f64;
+        self.decode_time += step.model.mul_f64(step.decode_tokens as f64 / tokens);
         self.wait_time += step.waited;
         self.host_time += step.host;
+    }
+
+    /// As many tokens of prompts take as long as one generated token, as far as both were measured.
+    pub fn decode_weight(&self) -> Option<f64> {
+        let prefill_time = self.model_time.saturating_sub(self.decode_time);
+        let of_prefill = prefill_time.as_secs_f64() / self.prefill_tokens as f64;
+        let of_decode = self.decode_time.as_secs_f64() / self.generated_tokens as f64;
+        Some(of_decode / of_prefill).filter(|weight| weight.is_finite() && *weight > 0.0)
     }
 }
 
@@ -150,4 +162,40 @@ pub struct Timing {
     pub first_token: Option<Instant>,
     /// Its last token was known, or it was refused.
     pub finished: Instant,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_token_weighs_what_its_steps_took() {
+        let now = Instant::now();
+        let mut stats = Stats::default();
+        let mut step = |milliseconds, prefill_tokens, decode_tokens, generated: &[RequestId]| {
+            stats.add_step(&StepReport {
+                started: now,
+                finished: now,
+                model: Duration::from_millis(milliseconds),
+                waited: Duration::ZERO,
+                host: Duration::ZERO,
+                rows: 4,
+                prefill_tokens,
+                decode_tokens,
+                drafted_tokens: 0,
+                used_blocks: 0,
+                blocks: 1,
+                waiting: 0,
+                generated,
+            });
+            stats.decode_weight()
+        };
+        // Of prompts alone nothing is known of generated tokens.
+        assert_eq!(step(400, 400, 0, &[]), None);
+        // Beside prompts a token is one like theirs: 1 ms each, two of them generated.
+        assert_eq!(step(102, 100, 2, &[1, 2]), Some(1.0));
+        // By themselves they take 20 ms each.
+        let weight = step(80, 0, 4, &[1, 2, 3, 4]).unwrap();
+        assert!((weight - 82.0 / 6.0).abs() < 1e-9, "{weight}");
+    }
 }
