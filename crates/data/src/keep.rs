@@ -70,9 +70,9 @@ impl Keep {
         let mut kept = Map::new();
         for path in &self.paths {
             if path.text() == Self::ALL && !row.has(Self::ALL) {
-                for key in row.keys().filter(|key| Some(*key) != responses) {
-                    if let Some(value) = row.get(key)? {
-                        kept.insert(key.to_owned(), value.json(key)?);
+                for key in row.keys().filter(|key| Some(&**key) != responses) {
+                    if let Some(value) = row.get(&key)? {
+                        kept.insert(key.to_string(), value.json(&key)?);
                     }
                 }
                 continue;

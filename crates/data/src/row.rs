@@ -3,9 +3,11 @@
 //! Until then values stay text (raw values of `serde_json`): unused columns cost nothing, and a number keeps all the digits
 //! it was written with.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
@@ -16,18 +18,18 @@ use super::messages::Messages;
 pub(crate) struct Row<'a> {
     /// The whole line, for column numbers in messages.
     line: &'a JsonText<'a>,
-    entries: Vec<(String, &'a RawValue)>,
+    entries: Entries<'a>,
     /// The indices of the entries in the order of their keys, since a row of a hundred thousand columns is searched for each.
     sorted: Vec<u32>,
-    /// For keys with capitals, spaces or hyphens: the plain spelling and the entry's index, sorted.
-    respelled: Vec<(String, usize)>,
+    /// The indices of the entries whose keys have capitals, spaces or hyphens, in the order of their plain spellings.
+    respelled: Vec<u32>,
 }
 
-/// One value of a row.
+/// One value of a row, as JSON text.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
     line: &'a JsonText<'a>,
-    raw: &'a RawValue,
+    raw: &'a str,
 }
 
 impl<'a> Row<'a> {
@@ -41,15 +43,12 @@ impl<'a> Row<'a> {
             _ if line.trim() == "null" => "null",
             _ if matches!(line.trim(), "true" | "false") => "true or false",
             _ => {
-                let entries = entries(line, json)?;
-                let mut respelled: Vec<(String, usize)> = (entries.iter().enumerate())
-                    .map(|(place, (key, _))| (spelled_plainly(key), place))
-                    .filter_map(|(plain, place)| Some((plain?, place)))
-                    .collect();
-                respelled.sort_unstable();
-                // Places in a line are stored in 32 bits, so an entry's index fits too.
-                let mut sorted: Vec<u32> = (0..entries.len() as u32).collect();
-                sorted.sort_by_key(|&place| &entries[place as usize].0);
+                let entries = Entries::parse(line, json)?;
+                let mut sorted: Vec<u32> = (0..entries.places.len() as u32).collect();
+                sorted.sort_by_key(|&place| entries.get(place).0);
+                let mut respelled = sorted.clone();
+                respelled.retain(|&place| entries.spelled_plainly(place).is_some());
+                respelled.sort_by_key(|&place| entries.spelled_plainly(place));
                 return Ok(Self {
                     line: json,
                     entries,
@@ -68,24 +67,21 @@ impl<'a> Row<'a> {
     }
 
     /// The entries with this key.
-    fn of_key<'r>(&'r self, key: &'r str) -> impl Iterator<Item = &'r (String, &'a RawValue)> {
-        let entry = |place: &u32| &self.entries[*place as usize];
-        let first = self
-            .sorted
-            .partition_point(|place| entry(place).0.as_str() < key);
+    fn of_key<'r>(&'r self, key: &'r str) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
+        let entry = |place: &u32| self.entries.get(*place);
+        let first = self.sorted.partition_point(|place| *entry(place).0 < *key);
         let from = self.sorted[first..].iter().map(entry);
         from.take_while(move |(other, _)| other == key)
     }
 
     /// The one key that equals `key` apart from case and separators, as people write headers: `Reference Answer`.
-    pub(super) fn spelled_otherwise(&self, key: &str) -> Option<&str> {
-        let first = self
-            .respelled
-            .partition_point(|(plain, _)| plain.as_str() < key);
+    pub(super) fn spelled_otherwise(&self, key: &str) -> Option<Cow<'a, str>> {
+        let plain = |place: &u32| self.entries.spelled_plainly(*place).unwrap_or_default();
+        let first = self.respelled.partition_point(|place| *plain(place) < *key);
         let from = self.respelled[first..].iter();
-        let mut found = from.take_while(|(plain, _)| plain == key);
-        let (_, place) = found.next().filter(|_| found.next().is_none())?;
-        Some(&self.entries[*place].0)
+        let mut found = from.take_while(|place| plain(place) == key);
+        let place = found.next().filter(|_| found.next().is_none())?;
+        Some(self.entries.get(*place).0)
     }
 
     /// The value of `key`; an error if the row has the key twice, since it is unknown which is meant.
@@ -94,33 +90,28 @@ impl<'a> Row<'a> {
     }
 
     /// The first key that holds a list of objects other than chat messages.
-    pub(super) fn list_of_objects(&self) -> Option<&str> {
+    pub(super) fn list_of_objects(&self) -> Option<Cow<'a, str>> {
         let mut entries = self.entries.iter();
         let found = entries.find(|(_, value)| {
-            let value = value.get();
             let within = value.strip_prefix('[').map(str::trim_start);
             within.is_some_and(|within| within.starts_with('{')) && Messages::parse(value).is_none()
         });
-        found.map(|(key, _)| key.as_str())
+        found.map(|(key, _)| key)
     }
 
     /// The row's keys, in the order written.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|(key, _)| key.as_str())
+    pub(super) fn keys(&self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.entries.iter().map(|(key, _)| key)
     }
 
     /// The row's keys, as text for a message.
     pub(super) fn shown_keys(&self) -> String {
         /// Enough to recognise a row; some data sets have hundreds of columns.
         const SHOWN: usize = 20;
-        let mut keys: Vec<String> = self
-            .entries
-            .iter()
-            .take(SHOWN)
-            .map(|(key, _)| key.escape_debug().to_string())
-            .collect();
-        if self.entries.len() > SHOWN {
-            keys.push(format!("… ({} more)", self.entries.len() - SHOWN));
+        let keys = self.keys().take(SHOWN);
+        let mut keys: Vec<String> = keys.map(|key| key.escape_debug().to_string()).collect();
+        if let Some(more @ 1..) = self.sorted.len().checked_sub(SHOWN) {
+            keys.push(format!("… ({more} more)"));
         }
         if keys.is_empty() {
             "no keys at all".to_owned()
@@ -133,74 +124,72 @@ impl<'a> Row<'a> {
 impl<'a> Value<'a> {
     /// The chat messages in the value, if it is some.
     pub(super) fn messages(self) -> Option<Messages> {
-        match self.raw.get().as_bytes().first() {
+        match self.raw.as_bytes().first() {
             Some(b'"') => Messages::in_text(&self.string().ok()?),
-            _ => Messages::parse(self.raw.get()),
+            _ => Messages::parse(self.raw),
         }
     }
 
     /// The JSON text of the value.
     pub(super) fn text(self) -> &'a str {
-        self.raw.get()
+        self.raw
     }
 
     /// The text of a string.
     pub(super) fn string(self) -> Result<String, String> {
-        let json = self.raw.get();
+        let json = self.raw;
         serde_json::from_str(json).map_err(|error| broken(&error, json, self.line))
     }
 
     pub(super) fn is_null(self) -> bool {
-        self.raw.get() == "null"
+        self.raw == "null"
     }
 
     /// The word that a null was written as, if it is no null of JSON: `NaN`.
     pub(super) fn word(self) -> Option<&'static str> {
         let before =
-            (self.raw.get().as_ptr() as usize).checked_sub(self.line.as_str().as_ptr() as usize)?;
+            (self.raw.as_ptr() as usize).checked_sub(self.line.as_str().as_ptr() as usize)?;
         self.line.word(before)
     }
 
     /// The parsed value of `key`.
     pub(super) fn json(self, key: &str) -> Result<Json, String> {
-        let json = self.raw.get();
+        let json = self.raw;
         serde_json::from_str(json)
             .map_err(|error| format!("`{key}` is {}", broken(&error, json, self.line)))
     }
 
     /// Whether it is a list other than one of chat messages.
     pub(super) fn is_plain_list(self) -> bool {
-        self.raw.get().starts_with('[') && Messages::parse(self.raw.get()).is_none()
+        self.raw.starts_with('[') && Messages::parse(self.raw).is_none()
     }
 
     /// The value of `key` if this is an object.
     pub(super) fn key(self, key: &str) -> Result<Option<Self>, String> {
-        if !self.raw.get().starts_with('{') {
+        if !self.raw.starts_with('{') {
             return Ok(None);
         }
-        let entries = entries(self.raw.get(), self.line)?;
-        only(
-            entries.iter().filter(|(other, _)| other == key),
-            key,
-            self.line,
-        )
+        let entries = Entries::parse(self.raw, self.line)?;
+        let found = entries.iter().filter(|(other, _)| other == key);
+        only(found, key, self.line)
     }
 
     /// The values, if this is an object.
     pub(super) fn values(self) -> Result<Vec<Self>, String> {
-        if !self.raw.get().starts_with('{') {
+        if !self.raw.starts_with('{') {
             return Ok(Vec::new());
         }
-        let entries = entries(self.raw.get(), self.line)?.into_iter();
+        let entries = Entries::parse(self.raw, self.line)?;
         let line = self.line;
-        Ok(entries.map(|(_, raw)| Self { line, raw }).collect())
+        Ok(entries.iter().map(|(_, raw)| Self { line, raw }).collect())
     }
 
     /// The elements, if this is a list.
     pub(super) fn elements(self) -> Vec<Self> {
-        let elements: Vec<&'a RawValue> = serde_json::from_str(self.raw.get()).unwrap_or_default();
+        let elements: Vec<&'a RawValue> = serde_json::from_str(self.raw).unwrap_or_default();
         let line = self.line;
-        elements.into_iter().map(|raw| Self { line, raw }).collect()
+        let elements = elements.into_iter().map(RawValue::get);
+        elements.map(|raw| Self { line, raw }).collect()
     }
 }
 
@@ -211,8 +200,8 @@ pub(super) fn spelled_plainly(key: &str) -> Option<String> {
 }
 
 /// The only value of `key`; an error if there are several.
-fn only<'a: 'e, 'e>(
-    mut values: impl Iterator<Item = &'e (String, &'a RawValue)>,
+fn only<'a>(
+    mut values: impl Iterator<Item = (Cow<'a, str>, &'a str)>,
     key: &str,
     line: &'a JsonText<'a>,
 ) -> Result<Option<Value<'a>>, String> {
@@ -221,13 +210,6 @@ fn only<'a: 'e, 'e>(
         return Err(format!("the key `{key}` is there twice: keep one"));
     }
     Ok(first.map(|(_, raw)| Value { line, raw }))
-}
-
-/// The entries of the object `json`, which is part of `line`.
-fn entries<'a>(json: &'a str, line: &'a JsonText) -> Result<Vec<(String, &'a RawValue)>, String> {
-    serde_json::from_str(json)
-        .map(|entries: Entries<'a>| entries.0)
-        .map_err(|error| broken(&error, json, line))
 }
 
 /// What is wrong with `json`, part of `line`, and at which byte of the line (from 1).
@@ -250,55 +232,69 @@ fn broken(error: &serde_json::Error, json: &str, line: &JsonText) -> String {
     )
 }
 
-/// An object's keys and values in the order written, a repeated key included.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
+/// An object's entries in the order written, a repeated key included: their places alone, as a row may have as many keys as a line holds.
+struct Entries<'a> {
+    json: &'a str,
+    /// Where each key is, without its quotes, and each value; a line's places fit into 32 bits.
+    places: Vec<[Range<u32>; 2]>,
+}
 
-impl<'de> Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor;
+impl<'a> Entries<'a> {
+    /// The entries of the object `json`, which is part of `line`.
+    fn parse(json: &'a str, line: &'a JsonText) -> Result<Self, String> {
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let places = reader.deserialize_map(Places(json));
+        let places = places.and_then(|places| reader.end().map(|()| places));
+        let places = places.map_err(|error| broken(&error, json, line))?;
+        Ok(Self { json, places })
+    }
 
-        impl<'de> Visitor<'de> for EntriesVisitor {
-            type Value = Entries<'de>;
+    /// A key, and the JSON text of its value.
+    fn get(&self, place: u32) -> (Cow<'a, str>, &'a str) {
+        let text = |at: &Range<u32>| &self.json[at.start as usize..at.end as usize];
+        let [key, value] = &self.places[place as usize];
+        let key = match text(key) {
+            plain if !plain.contains('\\') => plain.into(),
+            // It has been read once.
+            escaped => serde_json::from_str(&format!("\"{escaped}\"")).unwrap_or(escaped.into()),
+        };
+        (key, text(value))
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
+    fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
+        (0..self.places.len() as u32).map(|place| self.get(place))
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
-                let mut entries = Vec::with_capacity(map.size_hint().unwrap_or(8));
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
+    fn spelled_plainly(&self, place: u32) -> Option<String> {
+        spelled_plainly(&self.get(place).0)
+    }
+}
+
+/// Reads the places of an object's entries.
+struct Places<'a>(&'a str);
+
+impl<'de> Visitor<'de> for Places<'de> {
+    type Value = Vec<[Range<u32>; 2]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut places, mut end) = (Vec::new(), 0);
+        while let Some((_, value)) = map.next_entry::<String, &RawValue>()? {
+            let value = value.get();
+            let start = value.as_ptr() as usize - self.0.as_ptr() as usize;
+            // The key is all that stands between two values, beside what separates them.
+            let before = &self.0[end..start];
+            let [from, to] = [before.find('"'), before.rfind('"')].map(Option::unwrap_or_default);
+            let key = (end + from + 1) as u32..(end + to) as u32;
+            end = start + value.len();
+            places.push([key, start as u32..end as u32]);
         }
-
-        deserializer.deserialize_map(EntriesVisitor)
+        Ok(places)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_found_by_their_order() {
-        let line = r#"{"b":1,"Reference Answer":2,"a":3,"b":4,"x y":5,"X-Y":6,"":7}"#;
-        let line = JsonText::new(line);
-        let row = Row::parse(&line).unwrap();
-        let text = |key: &str| row.get(key).map(|value| value.map(Value::text));
-        assert_eq!(text("a").unwrap(), Some("3"));
-        assert_eq!(text("").unwrap(), Some("7"));
-        assert_eq!(text("ab").unwrap(), None);
-        assert!(text("b").unwrap_err().contains("twice"));
-        assert!(row.has("b") && row.has("X-Y") && !row.has("c"));
-        assert_eq!(
-            row.spelled_otherwise("reference_answer"),
-            Some("Reference Answer")
-        );
-        // It is unknown which of the two is meant.
-        assert_eq!(row.spelled_otherwise("x_y"), None);
-        assert_eq!(row.spelled_otherwise("zz"), None);
-        assert_eq!(row.keys().next(), Some("b"));
-    }
-}
+mod tests;
