@@ -133,9 +133,9 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
         .into_iter()
         .filter(|family| arguments.family.is_empty() || arguments.family.contains(family))
         .collect();
-    let model = arguments
-        .endpoint
-        .find(&arguments.model, &arguments.adapter, Want::Everything)?;
+    let mut endpoint = arguments.endpoint.clone();
+    endpoint.answer_in_reasoning = arguments.columns.answer_in_reasoning;
+    let model = endpoint.find(&arguments.model, &arguments.adapter, Want::Everything)?;
     let mut texts = Vec::new();
     for judge in &judges {
         texts.push(load_text(judge, &model)?);

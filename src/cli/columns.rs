@@ -26,6 +26,10 @@ pub(super) struct ColumnArguments {
     /// The shape of the rows [default: recognised for each row by its keys]
     #[arg(long, value_name = "NAME", value_parser = preset_parser(), help_heading = "Input")]
     preset: Option<&'static Preset>,
+    /// Where a server put all of an answer into `reasoning_content`, as servers do whose chat template opens the thinking and whose
+    /// model does not end it, read it there: a response in chat messages, and what a judge with an --endpoint answers
+    #[arg(long, help_heading = "Input")]
+    pub(super) answer_in_reasoning: bool,
 }
 
 impl ColumnArguments {
@@ -45,6 +49,7 @@ impl ColumnArguments {
         Self {
             columns: fields.map(str::to_owned).into(),
             preset: Preset::named("plain"),
+            ..Self::default()
         }
     }
 
@@ -57,12 +62,16 @@ impl ColumnArguments {
         if let Some(preset) = self.preset {
             let _ = write!(text, " --preset {}", preset.name);
         }
+        if self.answer_in_reasoning {
+            text.push_str(" --answer-in-reasoning");
+        }
         text
     }
 
     /// The columns that were named.
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
-        Ok(ColumnMap::parse(&self.columns)?.with_preset(self.preset))
+        let columns = ColumnMap::parse(&self.columns)?.with_preset(self.preset);
+        Ok(columns.with_reasoning(self.answer_in_reasoning))
     }
 }
 

@@ -47,15 +47,13 @@ pub(super) struct EndpointArguments {
     /// Further keys of each request's body, as JSON; null leaves one out
     #[arg(long, value_name = "JSON", value_parser = object, help_heading = ENDPOINT)]
     endpoint_body: Option<Map<String, Value>>,
-    /// Where the server puts all of an answer into `reasoning_content`, as servers do whose chat template opens the thinking and
-    /// whose model does not end it, read the verdict there
-    #[arg(long, help_heading = ENDPOINT)]
-    answer_in_reasoning: bool,
     /// What a million tokens of prompts and of answers cost, as `0.5,1.5`: the summary says what was spent
     #[arg(long, value_name = "IN,OUT", value_parser = price, help_heading = ENDPOINT)]
     pub(super) price: Option<(f64, f64)>,
     #[arg(skip)]
     is_of_several: bool,
+    #[arg(skip)]
+    pub(super) answer_in_reasoning: bool,
 }
 
 pub(super) const ENDPOINT: &str = "Endpoint (a judge behind a server)";
@@ -166,7 +164,6 @@ impl EndpointArguments {
             ("--max-total-tokens", self.max_total_tokens.is_some()),
             ("--endpoint-timeout", self.endpoint_timeout.is_some()),
             ("--endpoint-body", self.endpoint_body.is_some()),
-            ("--answer-in-reasoning", self.answer_in_reasoning),
             ("--price", self.price.is_some()),
         ] {
             if given {

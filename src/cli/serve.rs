@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::endpoint::EndpointArguments;
+use super::endpoint::{ENDPOINT, EndpointArguments};
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
 use super::rows::finite;
@@ -45,6 +45,10 @@ pub(super) struct ServeArguments {
     several: SeveralArguments,
     #[command(flatten)]
     endpoint: EndpointArguments,
+    /// Where a server put all of an answer into `reasoning_content`, read it there: a response in chat messages, and what a judge
+    /// with an --endpoint answers
+    #[arg(long, help_heading = ENDPOINT)]
+    answer_in_reasoning: bool,
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
@@ -412,9 +416,11 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
         .gpus
         .devices(&arguments.model, &arguments.engine)
         .or_usage()?;
+    let mut endpoint = arguments.endpoint.clone();
+    endpoint.answer_in_reasoning = arguments.answer_in_reasoning;
     let resolved = ResolvedJudge::new(
         &arguments.judge,
-        &arguments.endpoint,
+        &endpoint,
         &arguments.verdict,
         &arguments.sampling,
         Want::Everything,
@@ -426,6 +432,7 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
         .prompt
         .columns(&ColumnArguments::default(), protocol)
         .or_usage()?
+        .with_reasoning(arguments.answer_in_reasoning)
         .fixed();
     let mut options = resolved.options;
     let defaults = Defaults {

@@ -84,6 +84,8 @@ pub struct ColumnMap {
     needs: Needs,
     /// Whether rows come from clients, who cannot name the keys.
     is_fixed: bool,
+    /// Whether a response all of whose text is thinking is read there.
+    pub(super) in_reasoning: bool,
 }
 
 impl ColumnMap {
@@ -158,6 +160,15 @@ impl ColumnMap {
     /// Whether rows come from clients, who cannot name the keys.
     pub(super) fn is_fixed(&self) -> bool {
         self.is_fixed
+    }
+
+    /// Reads a response in chat messages where a server put all of it, if it took that for thinking: in `reasoning_content`.
+    #[must_use]
+    pub fn with_reasoning(self, in_reasoning: bool) -> Self {
+        Self {
+            in_reasoning,
+            ..self
+        }
     }
 
     /// Reads rows for these needs.
@@ -267,7 +278,7 @@ impl ColumnMap {
                 for path in self.paths(field, preset) {
                     let other = row.spelled_otherwise(path.text());
                     if let Some(other) = other.filter(|key| !self.named.iter().any(|n| n == key)) {
-                        take(other, row.get(other)?.into_iter().collect(), false);
+                        take(&other, row.get(&other)?.into_iter().collect(), false);
                     }
                 }
                 let found = found.or(null.filter(|_| field != Field::Id));

@@ -29,8 +29,9 @@ struct Message {
     content: Option<Content>,
     value: Option<Content>,
     /// The thinking, if a server separated it; it is not judged.
-    reasoning_content: Option<IgnoredAny>,
-    reasoning: Option<IgnoredAny>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
+    thinking: Option<Value>,
     /// Tool calls, which may stand in place of a text.
     tool_calls: Option<IgnoredAny>,
     function_call: Option<IgnoredAny>,
@@ -93,7 +94,8 @@ impl Messages {
         let text = text.trim_start();
         let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
         let is_known = |message: &Message| {
-            message.role().is_some_and(|role| ROLES.contains(&role)) && message.content().is_some()
+            message.role().is_some_and(|role| ROLES.contains(&role))
+                && (message.content().is_some() || message.thinking().is_some())
         };
         messages.0.iter().all(is_known).then_some(messages)
     }
@@ -157,20 +159,39 @@ impl Messages {
         })
     }
 
-    /// The response: the last turn, which must be the assistant's.
-    pub(super) fn response(&self) -> Result<Turn, String> {
-        match self.0.last() {
-            Some(message) if message.is_answer() => {
-                let (text, mut left_out) = message.text()?;
-                if message.reasoning_content.is_some() || message.reasoning.is_some() {
-                    add(&mut left_out, REASONING);
-                }
-                let what = without("last assistant turn", &left_out);
-                Ok(Turn { text, what })
+    /// The response: the last turn, which must be the assistant's. Where all of its text is its thinking, it is blank, unless
+    /// `in_reasoning` says that the answer is there.
+    pub(super) fn response(&self, in_reasoning: bool) -> Result<Turn, String> {
+        let last = self.0.last().filter(|message| message.is_answer());
+        let message = last.ok_or("chat messages whose last turn is not the assistant's")?;
+        let thinking = message.thinking();
+        let (text, mut left_out) = match message.content() {
+            None if thinking.is_some() && !message.calls_alone() => (String::new(), Vec::new()),
+            _ => message.text()?,
+        };
+        let what = match thinking {
+            Some((key, thought)) if in_reasoning && text.trim().is_empty() => {
+                let text = answer_in_reasoning(thought).to_owned();
+                let what = format!("`{key}` of the last assistant turn").into();
+                return Ok(Turn { text, what });
             }
-            _ => Err("chat messages whose last turn is not the assistant's".to_owned()),
-        }
+            Some((key, _)) if text.trim().is_empty() => format!(
+                "last assistant turn, blank; all of its text is in `{key}`: --answer-in-reasoning reads it there"
+            )
+            .into(),
+            thinking => {
+                thinking.inspect(|_| add(&mut left_out, REASONING));
+                without("last assistant turn", &left_out)
+            }
+        };
+        Ok(Turn { text, what })
     }
+}
+
+/// The answer in a text that a server took for thinking: what follows the thinking, if that has an end.
+pub fn answer_in_reasoning(text: &str) -> &str {
+    text.rsplit_once("</think>")
+        .map_or(text, |(_, answer)| answer)
 }
 
 /// Turns as one text, which is how a judge sees a question of several turns: each with its speaker, its further lines indented.
@@ -266,6 +287,19 @@ impl Message {
 
     fn content(&self) -> Option<&Content> {
         self.content.as_ref().or(self.value.as_ref())
+    }
+
+    /// The thinking that a server separated, and its key.
+    fn thinking(&self) -> Option<(&'static str, &str)> {
+        let keys = [
+            ("reasoning_content", &self.reasoning_content),
+            ("reasoning", &self.reasoning),
+            ("thinking", &self.thinking),
+        ];
+        let mut texts = keys
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value.as_ref()?.as_str()?)));
+        texts.find(|(_, text)| !text.trim().is_empty())
     }
 
     fn is_blank(&self) -> bool {

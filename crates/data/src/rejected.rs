@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::output::{OutputError, OutputFile};
 use super::spool::temporary;
 
 /// A line that cannot become a sample.
@@ -50,7 +49,10 @@ impl Rejected {
     }
 
     /// Writes them, one JSON object each.
-    pub(crate) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When they cannot be read again, or written.
+    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
         let Some(mut lines) = self.lines.as_ref() else {
             return Ok(());
         };
@@ -89,14 +91,6 @@ impl RejectedBuilder {
     }
 }
 
-/// Writes the lines set aside by atomic rename.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_rejected(file: &OutputFile, rejected: &Rejected) -> Result<(), OutputError> {
-    file.write(|writer| rejected.write(writer))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,15 +122,16 @@ mod tests {
         let rejected = rejected.finish().unwrap();
         assert_eq!((rejected.len(), rejected.is_empty()), (2, false));
         let file = Outputs::default().open(&path, Mark::REJECTED).unwrap();
-        write_rejected(&file, &rejected).unwrap();
-        write_rejected(&file, &rejected).unwrap();
+        file.write(|writer| rejected.write(writer)).unwrap();
+        file.write(|writer| rejected.write(writer)).unwrap();
         let read: Vec<RejectedLine> = std::fs::read_to_string(&path)
             .unwrap()
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         assert_eq!(read, lines);
-        write_rejected(&file, &Rejected::default()).unwrap();
+        file.write(|writer| Rejected::default().write(writer))
+            .unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
     }
 }

@@ -182,11 +182,10 @@ impl Pair {
         let text = JsonText::new(line);
         let row = Row::parse(&text)?;
         let kept = keep.of(&row, None)?;
+        let none_named = *columns == ColumnMap::default().with_reasoning(columns.in_reasoning);
         let is_there = |key: &str| {
             let value = row.get(key)?;
-            Ok::<bool, String>(
-                *columns == ColumnMap::default() && value.is_some_and(|value| !value.is_null()),
-            )
+            Ok::<bool, String>(none_named && value.is_some_and(|value| !value.is_null()))
         };
         let has_gold = is_there("gold")?;
         if has_gold && is_there("pred")? {
@@ -216,7 +215,7 @@ impl Row<'_> {
             && let Some(messages) = value.messages()
         {
             // The answer may stand in the conversation or beside it.
-            if messages.response().is_ok() {
+            if messages.response(false).is_ok() {
                 let advice = if columns.is_fixed() {
                     "leave one of them out".to_owned()
                 } else {
@@ -242,6 +241,7 @@ impl Row<'_> {
         }
         let mut read = FieldTexts {
             is_fixed: columns.is_fixed(),
+            in_reasoning: columns.in_reasoning,
             ..FieldTexts::default()
         };
         for value in &found.values {
@@ -591,25 +591,23 @@ struct FieldTexts {
     how: Option<Cow<'static, str>>,
     /// As [`ColumnMap::fixed`].
     is_fixed: bool,
+    /// As [`ColumnMap::with_reasoning`].
+    in_reasoning: bool,
 }
 
 impl FieldTexts {
-    fn turn(
-        &mut self,
-        messages: &Messages,
-        turn: fn(&Messages) -> Result<Turn, String>,
-        field: Field,
-        key: &str,
-    ) -> Result<(), String> {
+    fn turn(&mut self, messages: &Messages, field: Field, key: &str) -> Result<(), String> {
         // Files may have roles of their own; for a client an unknown role is an error.
         let roles = if self.is_fixed {
             messages.check_roles()
         } else {
             Ok(())
         };
-        let turn = roles
-            .and_then(|()| turn(messages))
-            .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+        let turn = roles.and_then(|()| match field {
+            Field::Question => messages.question(),
+            _ => messages.response(self.in_reasoning),
+        });
+        let turn = turn.map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
         self.texts.push(turn.text);
         self.how = Some(turn.what);
         Ok(())
@@ -643,7 +641,7 @@ impl Value<'_> {
                 if field == Field::Question
                     && let Some(messages) = Messages::in_text(&text)
                 {
-                    return read.turn(&messages, Messages::question, field, key);
+                    return read.turn(&messages, field, key);
                 }
                 let answer = (field == Field::Reference)
                     .then(|| gsm8k_answer(&text))
@@ -661,11 +659,8 @@ impl Value<'_> {
             Some(b'0'..=b'9' | b'-') => "a number",
             Some(b'{') => "an object",
             Some(b'[') => match Messages::parse(json) {
-                Some(messages) if field == Field::Question => {
-                    return read.turn(&messages, Messages::question, field, key);
-                }
-                Some(messages) if field == Field::Response => {
-                    return read.turn(&messages, Messages::response, field, key);
+                Some(messages) if matches!(field, Field::Question | Field::Response) => {
+                    return read.turn(&messages, field, key);
                 }
                 Some(_) => "a list of chat messages",
                 None if field == Field::Id => "a list",

@@ -19,7 +19,7 @@ use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{DONE, Failure, OrFail, counted, counted_are, say};
 use juror_data::output::{Mark, has_place_beside};
-use juror_data::{LineLimit, LoadOptions, Samples, rejected_path, write_rejected};
+use juror_data::{LineLimit, LoadOptions, Samples, rejected_path};
 use juror_judge::batch::export::Export;
 use juror_judge::judge::model::{known_judge_named, recommended_options};
 use juror_judge::judge::{RulesMode, RunOptions};
@@ -162,7 +162,8 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         describe_input(&loaded);
     }
     if let Some(rejected) = &rejected {
-        write_rejected(rejected, &loaded.rejected).or_fail()?;
+        let written = rejected.write(|writer| loaded.rejected.write(writer));
+        written.or_fail()?;
     }
     let exported = export.execute(&loaded.samples, file.as_ref())?;
     if !arguments.quiet {

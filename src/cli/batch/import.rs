@@ -52,9 +52,6 @@ pub(in crate::cli) struct ImportBatchArguments {
     /// The chat template opens the thinking: an answer begins inside it, unless the engine gives the thinking apart
     #[arg(long, conflicts_with = "model", help_heading = CHAT)]
     starts_in_thinking: bool,
-    /// Where the engine put all of an answer into `reasoning_content`, read the verdict there
-    #[arg(long, help_heading = CHAT)]
-    answer_in_reasoning: bool,
     /// Read the judge's reason too
     #[arg(long, help_heading = crate::cli::engine::JUDGE)]
     reason: bool,
@@ -206,7 +203,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         protocol: protocol.clone(),
         judge,
         starts_in_thinking: arguments.starts_in_thinking,
-        answer_in_reasoning: arguments.answer_in_reasoning,
+        answer_in_reasoning: arguments.columns.answer_in_reasoning,
     };
     let import = Import {
         samples: &loaded.samples,

@@ -113,6 +113,7 @@ struct Ran {
 fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
     // The command line of one judge among several is as it was given.
     fetch_inputs(&mut arguments)?;
+    arguments.endpoint.answer_in_reasoning = arguments.columns.answer_in_reasoning;
     let end = arguments.output.end;
     let dry_run = arguments.dry_run;
     let session = resolve(arguments)?;

@@ -107,16 +107,6 @@ fn an_answer_that_the_server_took_for_thinking_is_read_if_the_user_says_so() {
     for line in verdicts(&folder) {
         assert_eq!(line["overall"], true, "{line}");
     }
-    let here = [
-        "judge",
-        "rows.jsonl",
-        "-o",
-        "here.jsonl",
-        "--answer-in-reasoning",
-    ];
-    folder
-        .run(&here)
-        .expect(2, &["--answer-in-reasoning is of a server that is asked"]);
 }
 
 #[test]

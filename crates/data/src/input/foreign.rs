@@ -3,54 +3,11 @@
 use super::bytes::without_mark;
 use crate::DatasetError;
 
-/// What a file begins with, what it is, and what to do.
-type Kind = (&'static [u8], &'static str, &'static str);
-
-const AS_CSV: &str = "save its table as CSV";
-const AS_PARQUET: &str =
-    "write it as Parquet, as with `polars.read_ipc(FILE).write_parquet(NEW)` in Python";
-const AS_ROWS: &str = "write its rows as JSON lines, CSV or Parquet";
-const FETCH: &str = "fetch the file itself";
+/// What files begin with (`\xNN`: a byte), what they are, and what to do.
+const KINDS: &str = include_str!("foreign.tsv");
 
 /// What a stream of Arrow begins with.
 pub(super) const STREAM: &[u8] = b"\xff\xff\xff\xff";
-
-const KINDS: [Kind; 18] = [
-    (b"%PDF", "a PDF", "copy its table into a CSV file"),
-    (
-        b"\xd0\xcf\x11\xe0",
-        "an Office document (.xls, .doc)",
-        AS_CSV,
-    ),
-    (b"ARROW1", "an Arrow file (.arrow, .feather)", AS_PARQUET),
-    (b"FEA1", "a Feather file", AS_PARQUET),
-    (
-        STREAM,
-        "a stream of Arrow, as `datasets` saves it",
-        "write it as Parquet, as with `datasets.load_from_disk(FOLDER).to_parquet(NEW)` in Python",
-    ),
-    (b"ORC", "an ORC file", AS_ROWS),
-    (b"Obj\x01", "an Avro file", AS_ROWS),
-    (b"SQLite format 3\0", "an SQLite database", AS_ROWS),
-    (b"\x89HDF", "an HDF5 file", AS_ROWS),
-    (b"\x93NUMPY", "an array of NumPy", AS_ROWS),
-    (b"\x80\x02", "a pickle of Python", AS_ROWS),
-    (b"\x80\x03", "a pickle of Python", AS_ROWS),
-    (b"\x80\x04", "a pickle of Python", AS_ROWS),
-    (b"\x80\x05", "a pickle of Python", AS_ROWS),
-    (
-        b"GGUF",
-        "a model (GGUF)",
-        "name a file of rows, and the model with `--model`",
-    ),
-    (
-        b"version https://git-lfs",
-        "a pointer of Git LFS in place of a file",
-        "fetch the file, as with `git lfs pull`",
-    ),
-    (b"<!doctype html", "a web page", FETCH),
-    (b"<html", "a web page", FETCH),
-];
 
 /// UTF-16, with the mark that Windows writes or without it.
 const UTF_16: [&[u8]; 6] = [b"\xff\xfe", b"\xfe\xff", b"{\0", b"[\0", b"\0{", b"\0["];
@@ -64,8 +21,10 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
                 .is_some_and(|(beginning, rest)| is_beginning(beginning, with, rest))
         })
     };
-    let found = if let Some((_, found, advice)) = KINDS.iter().find(|(with, ..)| begins(with)) {
-        (*found, *advice)
+    let mut kinds = KINDS.lines().filter_map(|line| line.split_once('\t'));
+    let kind = kinds.find(|(with, _)| begins(&&*beginning(with)));
+    let found = if let Some(found) = kind.and_then(|(_, kind)| kind.split_once('\t')) {
+        found
     } else if UTF_16.iter().any(begins) {
         (
             "UTF-16",
@@ -84,6 +43,17 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
         found: found.0,
         advice: found.1,
     })
+}
+
+/// The bytes of a beginning, as the table has them.
+fn beginning(text: &str) -> Vec<u8> {
+    let mut parts = text.split("\\x");
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for (hex, rest) in parts.filter_map(|part| part.split_at_checked(2)) {
+        bytes.extend(u8::from_str_radix(hex, 16));
+        bytes.extend(rest.as_bytes());
+    }
+    bytes
 }
 
 /// Whether a file that begins so, and goes on with `rest`, is of the kind that begins `with` this.

@@ -15,7 +15,7 @@ use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::batch::shapes::refused;
 use crate::protocol::{PlainPrompt, Protocol};
 use juror_data::verdict::{Confidence, Raw, Status, Usage, Verdict};
-use juror_data::{Sample, Samples};
+use juror_data::{Sample, Samples, answer_in_reasoning};
 use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 
 /// What begins a channel of the harmony format.
@@ -44,10 +44,9 @@ pub(crate) struct Reasoned {
 }
 
 impl Reasoned {
-    /// The answer in it: what follows the thinking, if that has an end.
+    /// The answer in it.
     pub(crate) fn answer(&self) -> &str {
-        let end = self.text.rsplit_once("</think>");
-        end.map_or(self.text.as_str(), |(_, answer)| answer)
+        answer_in_reasoning(&self.text)
     }
 
     /// Where the text is, and what reads it.

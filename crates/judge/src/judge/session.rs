@@ -32,7 +32,7 @@ use juror_data::output::{
     remove_left_over,
 };
 use juror_data::verdict::{Status, Verdict};
-use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash, write_rejected};
+use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash};
 use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
 use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
@@ -388,7 +388,7 @@ impl Session {
                 remove_left_over(out);
                 if let Some(file) = &self.outputs.rejected {
                     // Also when there are none: a file of an earlier run would list lines that are no longer bad.
-                    write_rejected(file, &self.loaded.rejected)?;
+                    file.write(|writer| self.loaded.rejected.write(writer))?;
                 }
                 journal
             }

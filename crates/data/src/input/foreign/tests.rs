@@ -25,3 +25,18 @@ fn a_header_is_no_beginning_of_a_binary_file() {
         assert!(error.contains(what), "{error}");
     }
 }
+
+#[test]
+fn every_kind_of_the_table_is_told() {
+    assert_eq!(beginning("Obj\\x01"), b"Obj\x01");
+    assert_eq!(beginning("\\xff\\xff\\xff\\xff"), STREAM);
+    assert_eq!(KINDS.lines().count(), 18);
+    for line in KINDS.lines() {
+        let [with, found, advice] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let head = [&beginning(with)[..], b"\0\x01 more"].concat();
+        let error = check("a", &head).unwrap_err().to_string();
+        assert!(error.contains(found) && error.contains(advice), "{error}");
+    }
+}
