@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# inspect-ai 0.3.285 (tiktoken as it resolves): an evaluation with Inspect's mock model, `mockllm/model`, needs a download.
+# inspect-ai 0.3.285 (tiktoken 0.14.0): an evaluation with Inspect's mock model, `mockllm/model`, needs a download.
 #
 # The mock model is there so that tests run without a model and without a network. When an output states no usage (those that
 # `ModelOutput.from_content` makes, and the default one, state none), its tokens are counted with tiktoken's `o200k_base`, whose table is
@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 python3 -m venv venv
-venv/bin/pip install --quiet inspect-ai==0.3.285
+venv/bin/pip install --quiet inspect-ai==0.3.285 tiktoken==0.14.0
 cat >run.py <<'PYTHON'
 import sys
 

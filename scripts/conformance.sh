@@ -3,7 +3,8 @@
 #
 #   scripts/conformance.sh [CLIENT…]      (all of python/conformance/clients.toml, if none is named)
 #
-# Needs uv. Each client has an environment in $CONFORMANCE_DIR (target/conformance if not set), made from pinned requirements.
+# Needs uv, which is fetched from PyPI where it is missing, and the Pythons of clients.toml (uv fetches what it does not find).
+# Each client has an environment in $CONFORMANCE_DIR (target/conformance if not set), made from pinned requirements.
 # JUROR_WHEEL: the wheel to test (dist/juror_rs-*.whl if not set; scripts/build_wheel.sh builds it). JUROR_WHEEL=checkout: the
 # package in python/, with the program of JUROR_BINARY and the bindings as python/juror_rs/_rules.abi3.so. SLIME_SOURCE: a folder with
 # slime's source. UV_EXCLUDE: a file of packages that are left out, as CUDA's libraries; PyPI's torch is made importable without them.
@@ -28,6 +29,15 @@ if [ "$#" -eq 0 ]; then
     mapfile -t clients < <(sed -n 's/^\[\(.*\)\]$/\1/p' python/conformance/clients.toml)
 else
     clients=("$@")
+fi
+
+if ! command -v uv >/dev/null; then
+    tools=$environments/tools
+    if ! { [ -x "$tools/bin/uv" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet uv==0.13.9; }; }; then
+        echo "uv is missing, and cannot be installed from PyPI: https://docs.astral.sh/uv says how else" >&2
+        exit 1
+    fi
+    export PATH=$PATH:$tools/bin
 fi
 
 failed=()

@@ -32,7 +32,7 @@ def find_binary() -> str:
     if on_path is None:
         raise JudgeError(
             f"the program `{NAME}` was found neither beside {sys.executable} nor on the PATH; "
-            "install the wheel of juror-rs, or set JUROR_BINARY to where it is"
+            "install the wheel of juror-rs, or set JUROR_BINARY to where it is (in the repository `target/release/juror`)"
         )
     return on_path
 
