@@ -374,21 +374,38 @@ fn a_response_that_a_server_took_for_thinking_is_read_by_all() {
         json!({"id": id.to_string(), "messages": [question, message], "answer": "5"}).to_string()
     };
     let thought = json!({"role": "assistant", "content": null, "reasoning_content": "2 + 3 = 5. The answer is 5."});
-    let said = json!({"role": "assistant", "content": "The answer is 5.", "reasoning_content": "hm"});
+    let said =
+        json!({"role": "assistant", "content": "The answer is 5.", "reasoning_content": "hm"});
     folder.write("rows.jsonl", [row(0, thought), row(1, said)].join("\n"));
-    let judge = ["judge", "rows.jsonl", "--rules", "only", "-o", "out.jsonl", "--restart"];
+    let judge = [
+        "judge",
+        "rows.jsonl",
+        "--rules",
+        "only",
+        "-o",
+        "out.jsonl",
+        "--restart",
+    ];
     let outcomes = |arguments: &[&str], code: i32, told: &[&str]| {
         folder.run(arguments).expect(code, told);
         let lines = folder.lines("out.jsonl").into_iter();
-        lines.map(|line| line["outcome"].clone()).collect::<Vec<_>>()
+        lines
+            .map(|line| line["outcome"].clone())
+            .collect::<Vec<_>>()
     };
     let told = "(last assistant turn, blank; all of its text is in `reasoning_content`: --answer-in-reasoning reads it there)";
-    assert_ne!(outcomes(&judge, 3, &[told])[0], true);
+    assert_eq!(outcomes(&judge, 0, &[told]), [false, true]);
     let reads = [&judge[..], &["--answer-in-reasoning"]].concat();
     let told = "`reasoning_content` of the last assistant turn";
     assert_eq!(outcomes(&reads, 0, &[told]), [true, true]);
     // What others read of a row is what was judged.
-    let verify = ["verify", "rows.jsonl", "-o", "pairs.jsonl", "--answer-in-reasoning"];
+    let verify = [
+        "verify",
+        "rows.jsonl",
+        "-o",
+        "pairs.jsonl",
+        "--answer-in-reasoning",
+    ];
     folder.run(&verify).expect(0, &[]);
     for pair in folder.lines("pairs.jsonl") {
         assert_eq!(pair["equal"], true, "{pair}");

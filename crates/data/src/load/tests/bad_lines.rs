@@ -267,6 +267,12 @@ proptest! {
 fn the_results_of_lm_eval_are_told_from_its_samples() {
     let results = r#"{"results": {"gsm8k": {"exact_match,none": 0.5}}, "configs": {}, "n-shot": {"gsm8k": 0}, "date": 1.5}"#;
     let why = reason(results);
-    assert!(why.contains("these are lm-eval's results and not its samples"), "{why}");
-    assert!(why.contains("give the files samples_*.jsonl beside this one"), "{why}");
+    assert!(
+        why.contains("these are lm-eval's results and not its samples"),
+        "{why}"
+    );
+    assert!(
+        why.contains("give the files samples_*.jsonl beside this one"),
+        "{why}"
+    );
 }

@@ -134,21 +134,36 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
         ..LoadOptions::default()
     };
     for key in ["reasoning_content", "reasoning", "thinking"] {
-        for content in [serde_json::Value::Null, "".into(), " \n".into(), serde_json::json!([])] {
-            let row = row(serde_json::json!({"role": "assistant", "content": content, key: "t</think>It is 5."}));
+        for content in [
+            serde_json::Value::Null,
+            "".into(),
+            " \n".into(),
+            serde_json::json!([]),
+        ] {
+            let row = row(
+                serde_json::json!({"role": "assistant", "content": content, key: "t</think>It is 5."}),
+            );
             let (samples, columns) = read("rows.jsonl", &row);
             assert_eq!(samples[0][2].trim(), "", "{row}");
-            let told = format!("all of its text is in `{key}`: --answer-in-reasoning reads it there");
+            let told =
+                format!("all of its text is in `{key}`: --answer-in-reasoning reads it there");
             assert!(columns.contains(&told), "{columns}");
             let loaded = Files::one(&row).rows(&reads).unwrap();
             assert_eq!(loaded.samples[0].student_answer, "It is 5.", "{row}");
             let told = format!("`{key}` of the last assistant turn");
-            assert!(loaded.columns.to_string().contains(&told), "{}", loaded.columns);
+            assert!(
+                loaded.columns.to_string().contains(&told),
+                "{}",
+                loaded.columns
+            );
         }
     }
     // Where there is an answer it is the response, and what was never an answer is none.
     let answered = row(serde_json::json!({"role": "assistant", "content": "r", "reasoning": "t"}));
-    assert_eq!(Files::one(&answered).rows(&reads).unwrap().samples[0].student_answer, "r");
+    assert_eq!(
+        Files::one(&answered).rows(&reads).unwrap().samples[0].student_answer,
+        "r"
+    );
     for nothing in [
         serde_json::json!({"role": "assistant", "content": null}),
         serde_json::json!({"role": "assistant", "content": null, "reasoning": " "}),
@@ -156,7 +171,10 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
     ] {
         let files = Files::one(row(nothing));
         let message = files.message(files.rows(&reads));
-        assert!(message.contains("a chat message without content"), "{message}");
+        assert!(
+            message.contains("a chat message without content"),
+            "{message}"
+        );
     }
     // The rules read a pair as before.
     let columns = ColumnMap::default().with_reasoning(true);
