@@ -865,7 +865,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     },
 ];
 
-/// What OLMo 2 and 3 have in common.
+/// What `OLMo` 2 and 3 have in common.
 const OLMO: Family = Family {
     gguf: &["olmo2"],
     tensors: &[LAYER, HEAD_NORMS, NORMS_AFTER],

@@ -71,7 +71,7 @@ fn what_a_family_cannot_follow_is_refused_by_key() {
     };
     let exaone = |changes| parse("Exaone4ForCausalLM", &changes);
     let hunyuan = |rope| parse("HunYuanDenseV1ForCausalLM", &json!({"rope_scaling": rope}));
-    for (refused, parts) in [
+    let cases = vec![
         // A layer too few, and neither 0 nor 1.
         (smollm("no_rope_layers", json!([1, 1, 0])), "no_rope_layers"),
         (
@@ -208,7 +208,8 @@ fn what_a_family_cannot_follow_is_refused_by_key() {
             parse("MixtralForCausalLM", &json!({"num_local_experts": 0})),
             "num_local_experts",
         ),
-    ] {
+    ];
+    for (refused, parts) in cases {
         let error = refused.map(|config| config.family).unwrap_err();
         assert!(error.contains(parts), "{parts}: {error}");
     }
@@ -286,7 +287,8 @@ fn keys_that_are_left_out_are_what_transformers_takes() {
     assert_eq!((scaled.score_scale, scaled.logit_scale), (0.5, 0.125));
     let seed = lacking("SeedOssForCausalLM", &["rope_theta"]);
     assert!(seed.biases.qkv && !seed.biases.output);
-    assert_eq!(seed.rope.theta, 10_000.0);
+    let theta = |config: ModelConfig| config.rope.theta as u64;
+    assert_eq!(theta(seed), 10_000);
     // Absent is the class's own number, null follows from the width.
     let ernie = "Ernie4_5ForCausalLM";
     assert_eq!(lacking(ernie, &["head_dim"]).head_dim, 128);
@@ -296,10 +298,10 @@ fn keys_that_are_left_out_are_what_transformers_takes() {
     );
     assert!(lacking(ernie, &["head_dim"]).tie_embeddings);
     assert_eq!(
-        lacking("SmolLM3ForCausalLM", &["rope_theta"]).rope.theta,
-        2e6
+        theta(lacking("SmolLM3ForCausalLM", &["rope_theta"])),
+        2_000_000
     );
-    assert_eq!(lacking("Olmo3ForCausalLM", &["rope_theta"]).rope.theta, 5e5);
+    assert_eq!(theta(lacking("Olmo3ForCausalLM", &["rope_theta"])), 500_000);
     assert_eq!(
         parse("MixtralForCausalLM", &json!({"num_key_value_heads": null}))
             .unwrap()
