@@ -251,9 +251,10 @@ impl Scheduler {
         };
         let [mut others, mut background] = [0, 0];
         for sequence in self.scheduled() {
-            let tokens = match sequence.request().background {
-                true => &mut background,
-                false => &mut others,
+            let tokens = if sequence.request().background {
+                &mut background
+            } else {
+                &mut others
             };
             *tokens += sequence.scheduled();
         }
