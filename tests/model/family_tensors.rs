@@ -85,7 +85,7 @@ fn tensors_that_do_not_fit_the_configuration_are_named() {
     ] {
         let tensor = format!("model.{tensor}");
         let folder = changed(name, |tensors| {
-            drop(tensors.insert(tensor.clone(), zeros(&[32])))
+            drop(tensors.insert(tensor.clone(), zeros(&[32])));
         });
         let error = refusal(folder.path());
         let named = error.contains(&format!("not expected: {tensor}"));
@@ -151,7 +151,7 @@ fn experts_may_be_stored_with_inputs_before_outputs() {
 fn joined_projections_of_another_shape_are_named() {
     let tensor = "model.layers.0.linear_attn.in_proj_ba.weight";
     let folder = changed("qwen3_next", |tensors| {
-        drop(tensors.insert(tensor.into(), zeros(&[4, 32])))
+        drop(tensors.insert(tensor.into(), zeros(&[4, 32])));
     });
     let error = refusal(folder.path());
     assert!(
