@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes tests/data/gguf: tiny random models as GGUF files, of families with recurrent layers in f32 and in Q8_0, of others from
-tests/data/checkpoints in f32, and what llama.cpp says of them.
+"""Makes tests/data/gguf: tiny random models as GGUF files, of families with recurrent layers and of Gemma 4 in f32 and in Q8_0, of others
+from tests/data/checkpoints in f32, and what llama.cpp says of them.
 
     pip install torch transformers gguf xllamacpp
     python scripts/golden_gguf.py [NAME…]
 
 Tensors of recurrent families are those of transformers' classes, rearranged as llama.cpp's converter (conversion/qwen.py) does: value heads tiled
-over key heads, rates of decay as -exp(A_log), one added to norms that are stored less one. Others are rearranged where its
+over key heads, rates of decay as -exp(A_log), one added to norms that are stored less one; Gemma 4's are as they are. Others are rearranged where its
 converter is Llama's: the two rows of a rotary pair side by side. Beside NAME.gguf lies NAME.json:
 for each prompt of token ids the ids that llama.cpp (the wheel xllamacpp) takes greedily, and their log-probabilities.
 tests/model/llama_cpp.rs follows them.
@@ -23,7 +23,7 @@ import transformers
 import xllamacpp
 from safetensors.torch import load_file
 
-from golden_models import DEFAULT_ROPE, SIZES, fill
+from golden_models import DEFAULT_ROPE, GEMMA4, SIZES, fill
 from golden_models import OUT as CHECKPOINTS
 
 OUT = Path(__file__).resolve().parent.parent / "tests" / "data" / "gguf"
@@ -31,7 +31,12 @@ HEADS = dict(linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_d
              linear_conv_kernel_dim=4)  # fmt: skip
 TEXT = dict(**{**SIZES, "num_hidden_layers": 4, "hidden_size": 32, "intermediate_size": 64, "vocab_size": 53}, **HEADS, head_dim=32, full_attention_interval=2,
             rope_parameters={**DEFAULT_ROPE, "partial_rotary_factor": 0.25})  # fmt: skip
+GEMMA = {**SIZES, **GEMMA4, "num_hidden_layers": 4, "intermediate_size": 64, "head_dim": 32, "global_head_dim": 64,
+         "layer_types": ["sliding_attention", "full_attention"] * 2, "final_logit_softcapping": 3.0}  # fmt: skip
+# file -> (class, configuration)
 MODELS = {
+    "gemma4": ("Gemma4", GEMMA),
+    "gemma4-moe": ("Gemma4", dict(**GEMMA, enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=32)),
     "qwen35": ("Qwen3_5", TEXT),
     "qwen35moe": ("Qwen3_5Moe", dict(**TEXT, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=32,
                   shared_expert_intermediate_size=32)),
@@ -50,6 +55,14 @@ MODULES = {
     "mlp.experts.down_proj": "ffn_down_exps.weight", "mlp.shared_expert.gate_proj.weight": "ffn_gate_shexp.weight",
     "mlp.shared_expert.up_proj.weight": "ffn_up_shexp.weight", "mlp.shared_expert.down_proj.weight": "ffn_down_shexp.weight",
     "mlp.shared_expert_gate.weight": "ffn_gate_inp_shexp.weight",
+}  # fmt: skip
+GEMMA_MODULES = {
+    **MODULES, "pre_feedforward_layernorm.weight": "ffn_norm.weight", "post_feedforward_layernorm.weight": "post_ffw_norm.weight",
+    "layer_scalar": "layer_output_scale.weight", "post_feedforward_layernorm_1.weight": "post_ffw_norm_1.weight",
+    "pre_feedforward_layernorm_2.weight": "pre_ffw_norm_2.weight", "post_feedforward_layernorm_2.weight": "post_ffw_norm_2.weight",
+    "router.proj.weight": "ffn_gate_inp.weight", "router.scale": "ffn_gate_inp.scale",
+    "router.per_expert_scale": "ffn_down_exps.scale", "experts.gate_up_proj": "ffn_gate_up_exps.weight",
+    "experts.down_proj": "ffn_down_exps.weight",
 }  # fmt: skip
 
 
@@ -81,16 +94,39 @@ def rearranged(name: str, x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
-    config, writer = model.config, gguf.GGUFWriter(path, arch)
-    writer.add_context_length(config.max_position_embeddings)
-    writer.add_embedding_length(config.hidden_size)
-    writer.add_block_count(config.num_hidden_layers)
-    writer.add_head_count(config.num_attention_heads)
+def describe_gemma(config: transformers.PretrainedConfig, writer: gguf.GGUFWriter) -> None:
+    """The keys that conversion/gemma.py writes for Gemma 4 alone; sizes without `swa` are those of layers without windows."""
+    windowed = [kind == "sliding_attention" for kind in config.layer_types]
+    swa, full, rope = config.per_layer_config[0], config.per_layer_config[1], config.rope_parameters
+    writer.add_head_count_kv([(swa if has else full).num_key_value_heads for has in windowed])
+    writer.add_key_length(full.head_dim)
+    writer.add_value_length(full.head_dim)
+    writer.add_key_length_swa(swa.head_dim)
+    writer.add_value_length_swa(swa.head_dim)
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_sliding_window_pattern(windowed)
+    writer.add_shared_kv_layers(0)
+    writer.add_embedding_length_per_layer_input(0)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_rope_freq_base(rope["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(rope["sliding_attention"]["rope_theta"])
+    writer.add_rope_dimension_count(full.head_dim)
+    writer.add_rope_dimension_count_swa(swa.head_dim)
+    writer.add_feed_forward_length(config.intermediate_size)
+    if config.enable_moe_block:
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.top_k_experts)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    pairs = full.head_dim // 2
+    turned = int(pairs * rope["full_attention"]["partial_rotary_factor"])
+    writer.add_tensor("rope_freqs.weight", np.array([1.0] * turned + [1e30] * (pairs - turned), dtype=np.float32))
+
+
+def describe_qwen(config: transformers.PretrainedConfig, writer: gguf.GGUFWriter) -> None:
+    arch = writer.arch
     writer.add_head_count_kv(config.num_key_value_heads)
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     writer.add_rope_dimension_count(int(config.head_dim * config.rope_parameters["partial_rotary_factor"]))
     writer.add_rope_dimension_sections([2, 1, 1, 0])
@@ -107,6 +143,17 @@ def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     else:
         writer.add_feed_forward_length(config.intermediate_size)
+
+
+def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
+    config, writer = model.config, gguf.GGUFWriter(path, arch)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    gemma = arch == "gemma4"
+    (describe_gemma if gemma else describe_qwen)(config, writer)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("qwen35")
     writer.add_token_list([f"t{index}" for index in range(config.vocab_size)])
@@ -115,7 +162,9 @@ def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
     writer.add_eos_token_id(2)
     outside = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight"}
     for name, x in model.state_dict().items():
-        x = rearranged(name, x.float())
+        if gemma and name == "lm_head.weight":
+            continue
+        x = x.float() if gemma else rearranged(name, x.float())
         if name in outside:
             named = [(outside[name], x)]
         else:
@@ -124,7 +173,7 @@ def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
                 gate, up = x.chunk(2, dim=1)
                 named = [(f"blk.{layer}.ffn_gate_exps.weight", gate), (f"blk.{layer}.ffn_up_exps.weight", up)]
             else:
-                named = [(f"blk.{layer}.{MODULES[module]}", x)]
+                named = [(f"blk.{layer}.{(GEMMA_MODULES if gemma else MODULES)[module]}", x)]
         for new, tensor in named:
             numbers = np.ascontiguousarray(tensor.detach().numpy(), dtype=np.float32)
             if packed and tensor.ndim > 1 and not any(kept in new for kept in ("ssm_conv1d", "ffn_gate_inp")):
@@ -322,21 +371,24 @@ def main() -> None:
         found = ask(path, [torch.randint(3, config.vocab_size, (length,)).tolist() for length in [3, 60]])
         compare(name, model, found)
         path.with_suffix(".json").write_text(json.dumps(found) + "\n")
-    for seed, (arch, (family, changes)) in enumerate(MODELS.items()):
-        if arch not in wanted:
+    # Qwen's came first.
+    seeds = {name: seed for seed, name in enumerate(sorted(MODELS, key=lambda name: not name.startswith("qwen")))}
+    for file, (family, changes) in MODELS.items():
+        if file not in wanted:
             continue
-        torch.manual_seed(seed)
+        arch = file.partition("-")[0]
+        torch.manual_seed(seeds[file])
         config = getattr(transformers, f"{family}TextConfig")(**changes)
         model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
-        fill(model, 0.0)
+        fill(model, 1.0 if arch == "gemma4" else 0.0)
         prompts = [torch.randint(3, config.vocab_size, (length,)).tolist() for length in [3, 40, 150]]
-        packed = OUT / f"{arch}-q8_0.gguf"
+        packed = OUT / f"{file}-q8_0.gguf"
         write(arch, model, packed, packed=True)
         packed.with_suffix(".json").write_text(json.dumps(ask(packed, prompts)) + "\n")
-        path = OUT / f"{arch}.gguf"
+        path = OUT / f"{file}.gguf"
         write(arch, model, path, packed=False)
         found = ask(path, prompts)
-        compare(arch, model, found)
+        compare(file, model, found)
         path.with_suffix(".json").write_text(json.dumps(found) + "\n")
 
 

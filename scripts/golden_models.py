@@ -35,6 +35,9 @@ LONGROPE = {
 DELTA = dict(num_hidden_layers=3, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
              linear_value_head_dim=12, linear_conv_kernel_dim=4)  # fmt: skip
 
+GEMMA4 = dict(head_dim=8, global_head_dim=16, num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=9,
+              hidden_size_per_layer_input=0, tie_word_embeddings=True)  # fmt: skip
+
 # name -> (class, what its configuration adds or changes, dtype, options)
 CHECKPOINTS = {
     "qwen3-tied": ("Qwen3", dict(vocab_size=67, head_dim=16, tie_word_embeddings=True, rope_parameters=DEFAULT_ROPE),
@@ -75,6 +78,18 @@ CHECKPOINTS = {
                "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
                "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}},
                layer_types=["sliding_attention", "full_attention"] * 2), torch.bfloat16, dict(zero_centred=True, text=True)),
+    # Two shapes of heads; in the wide ones two of eight pairs turn.
+    "gemma4": ("Gemma4", dict(**GEMMA4, final_logit_softcapping=3.0, num_hidden_layers=4,
+               layer_types=["sliding_attention", "full_attention"] * 2), torch.bfloat16, dict(text=True, seed=100)),
+    # Values are keys nowhere, there is no bound on logits, and the last layer is of the other kind than the file says.
+    "gemma4-unified": ("Gemma4Unified", dict(**{**GEMMA4, "attention_k_eq_v": False}, num_hidden_layers=3,
+                       layer_types=["sliding_attention", "full_attention", "sliding_attention"]), torch.bfloat16,
+                       dict(text=True, seed=101, lists_last=True)),
+    # Experts beside a dense layer.
+    "gemma4-moe": ("Gemma4", dict(**GEMMA4, final_logit_softcapping=3.0, num_hidden_layers=3, enable_moe_block=True,
+                   num_experts=6, top_k_experts=2, moe_intermediate_size=24,
+                   layer_types=["sliding_attention", "sliding_attention", "full_attention"]), torch.bfloat16,
+                   dict(text=True, seed=102)),
     "gpt-oss": ("GptOss", dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=8, attention_bias=True,
                 rope_parameters={**YARN, "truncate": False}), torch.bfloat16, {}),
     "gpt-oss-mxfp4": ("GptOss", dict(head_dim=16, num_local_experts=3, num_experts_per_tok=2, sliding_window=8, hidden_size=64,
@@ -145,6 +160,12 @@ WITH_TOWERS = {
                       dict(hidden_size=8, head_dim=256, num_attention_heads=8, num_key_value_heads=4, sliding_window=9,
                       num_hidden_layers=2, sliding_window_pattern=2), dict(tie_word_embeddings=True, mm_tokens_per_image=4),
                       dict(zero_centred=True, without=True)),
+    # As on the hub: the keys that transformers 5 writes as sizes by layer.
+    "gemma4-towers": ("Gemma4", dict(model_type="gemma4_vision", hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+                      num_attention_heads=2, num_key_value_heads=2, head_dim=8, patch_size=4, position_embedding_size=16),
+                      dict(**GEMMA4, pad_token_id=0, num_hidden_layers=3, final_logit_softcapping=3.0,
+                           layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
+                      dict(tie_word_embeddings=True, audio_config=None), dict(by_kind=True, seed=1100)),
     "glm4v": ("Glm4v", dict(**VISION_QWEN, image_size=16),
               dict(rope_parameters={**MROPE, "partial_rotary_factor": 0.5, "mrope_section": [1, 1]}), {}, {}),
     # Heads of 256, as in all that are published.
@@ -175,6 +196,8 @@ def fill(model: torch.nn.Module, norm: float = 1.0) -> None:
             if "norm" in name:
                 # Norms of recurrent layers are stored whole in any family.
                 parameter.normal_(1.0 if "linear_attn" in name else norm, 0.2)
+            elif name.endswith(("router.scale", "per_expert_scale")):
+                parameter.uniform_(0.5, 1.5)
             elif "bias" in name or "sinks" in name:
                 parameter.normal_(0.0, 0.5)
             else:
@@ -183,6 +206,8 @@ def fill(model: torch.nn.Module, norm: float = 1.0) -> None:
         for name, buffer in model.named_buffers():
             if name.endswith("e_score_correction_bias"):
                 buffer.normal_(0.0, 0.5)
+            if name.endswith("layer_scalar"):
+                buffer.uniform_(0.5, 1.5)
 
 
 def to_mxfp4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -267,6 +292,10 @@ def make(name: str, seed: int) -> None:
     fill(model, 0.0 if options.get("zero_centred") else 1.0)
     model.to(dtype).save_pretrained(folder, max_shard_size=options.get("shard", "1GB"))
     (folder / "generation_config.json").unlink(missing_ok=True)
+    if options.get("lists_last"):
+        given = json.loads((folder / "config.json").read_text())
+        given["layer_types"][-1] = "sliding_attention"
+        (folder / "config.json").write_text(json.dumps(given, indent=2) + "\n")
 
     # Loaded again, not converted back: `to` rounds the rotary frequencies too.
     model = kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
@@ -292,6 +321,10 @@ def as_published(folder: Path, tensors: dict, options: dict) -> None:
         for key in ("head_dim", "num_attention_heads", "num_key_value_heads", "layer_types", "rope_parameters", "rms_norm_eps"):
             text.pop(key)
         text |= {"sliding_window_pattern": 2, "rope_theta": 1e6, "rope_local_base_freq": 1e4}
+    if options.get("by_kind"):
+        text = config["text_config"]
+        own = text.pop("per_layer_config").popitem()[1]
+        text |= {"global_head_dim": own["head_dim"], "num_global_key_value_heads": own["num_key_value_heads"]}
     if options.get("flat"):
         text = config.pop("text_config")
         rope = text.pop("rope_parameters")
@@ -337,15 +370,12 @@ def make_with_towers(name: str, seed: int) -> None:
 
 def main() -> None:
     wanted = sys.argv[1:] or [*CHECKPOINTS, *LATER, *WITH_TOWERS]
-    for seed, name in enumerate(CHECKPOINTS):
-        if name in wanted:
-            make(name, seed)
-    for seed, name in enumerate(LATER, 2000):
-        if name in wanted:
-            make(name, seed)
-    for seed, name in enumerate(WITH_TOWERS, 1000):
-        if name in wanted:
-            make_with_towers(name, seed)
+    for table, first, one in [(CHECKPOINTS, 0, make), (LATER, 2000, make), (WITH_TOWERS, 1000, make_with_towers)]:
+        # Those that say their seed move no other's.
+        counted = [name for name in table if "seed" not in table[name][-1]]
+        for name in table:
+            if name in wanted:
+                one(name, table[name][-1].get("seed") or first + counted.index(name))
     if "glm" in wanted:
         shutil.rmtree(OUT / "chatglm", ignore_errors=True)
         as_chatglm(OUT / "glm", OUT / "chatglm")

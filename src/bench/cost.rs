@@ -4,25 +4,28 @@ use super::measure::{Measured, RequestTimes};
 use super::recorder::Step;
 use super::report::Context;
 use juror_engine::checkpoint::ModelConfig;
-use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
+use juror_engine::model::attention::{AttentionShape, CacheLayout, kv_bytes_per_token};
 use juror_engine::model::memory::MXFP4_BITS;
 
 /// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
 /// of attention, and the output head for every token chosen.
 pub(super) fn operations(run: &Measured, model: &ModelConfig) -> f64 {
+    let layout = CacheLayout::from(model);
     let request = |request: &RequestTimes| {
         // The last token is chosen but not put through the model.
         let (from, to) = (request.cached, request.prompt + request.output - 1);
         let layers = 2.0 * model.active_layer_parameters() as f64 * (to - from) as f64;
         let head = 2.0 * (model.vocab * model.hidden * request.output) as f64;
-        let keys: f64 = model
-            .windows
-            .iter()
-            // Recurrent layers keep none, and families that have them no windows.
-            .take(model.attention_layers())
-            .map(|&window| seen(to, window) - seen(from, window))
+        // Recurrent layers keep none, and families that have them no windows.
+        let windows = model.windows.iter().take(model.attention_layers());
+        let keys: f64 = windows
+            .zip(layout.kinds_of_layers())
+            .map(|(&window, layer)| {
+                let width = (layer.shape.heads * layer.shape.head_dim) as f64;
+                width * (seen(to, window) - seen(from, window))
+            })
             .sum();
-        layers + 4.0 * (model.heads * model.head_dim) as f64 * keys + head
+        layers + 4.0 * keys + head
     };
     run.requests.iter().map(request).sum()
 }
@@ -38,11 +41,7 @@ fn seen(tokens: usize, window: Option<usize>) -> f64 {
 pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
     let (model, precision) = (context.model, context.precision);
     let head = (model.vocab * model.hidden) as f64 * precision.weights.for_head().bits();
-    let layer = AttentionShape {
-        layers: 1,
-        ..AttentionShape::from(model)
-    };
-    let key = kv_bytes_per_token(&layer, precision.kv) as f64;
+    let layout = CacheLayout::from(model);
     let per_token = model.active_layer_parameters() as f64;
     let all = (model.parameters() - model.vocab * model.hidden) as f64;
     let packed = context.packed as f64;
@@ -53,14 +52,20 @@ pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
         let packed = (weights - (all - packed)).clamp(0.0, packed);
         let bits = (weights - packed) * precision.weights.bits() + packed * MXFP4_BITS;
         let cached = step.used_blocks * context.engine.block_size;
-        let keys: usize = model
-            .windows
-            .iter()
-            // Recurrent layers keep none, and families that have them no windows.
-            .take(model.attention_layers())
-            .map(|window| window.map_or(cached, |window| cached.min(step.rows * window)))
+        // Recurrent layers keep none, and families that have them no windows.
+        let windows = model.windows.iter().take(model.attention_layers());
+        let keys: usize = windows
+            .zip(layout.kinds_of_layers())
+            .map(|(window, layer)| {
+                let one = AttentionShape {
+                    layers: 1,
+                    ..layer.shape
+                };
+                let seen = window.map_or(cached, |window| cached.min(step.rows * window));
+                seen * kv_bytes_per_token(&one, precision.kv)
+            })
             .sum();
-        (bits + head) / 8.0 + keys as f64 * key
+        (bits + head) / 8.0 + keys as f64
     };
     run.record.steps.iter().map(step).sum()
 }

@@ -8,7 +8,7 @@ use super::Ceiling;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
 use juror_engine::model::Precision;
-use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
+use juror_engine::model::attention::CacheLayout;
 use juror_engine::model::memory::{MemoryFootprint, weight_bytes};
 use juror_engine::model::precision::WeightType;
 
@@ -54,7 +54,12 @@ impl Estimate {
     ) -> Self {
         let weights = weight_bytes(config, parts, precision, packed);
         let of_layers = 2.0 * config.active_layer_parameters() as f64;
-        let of_key = 4.0 * (config.attention_layers() * config.heads * config.head_dim) as f64;
+        let layout = CacheLayout::from(config);
+        let layers = layout.kinds_of_layers();
+        let width: usize = layers
+            .map(|layer| layer.shape.heads * layer.shape.head_dim)
+            .sum();
+        let of_key = 4.0 * width as f64;
         let of_head = 2.0 * (config.vocab * config.hidden) as f64;
         let length = tokens.prompt_length as f64;
         let prompt_operations = tokens.prompts as f64 * (of_layers + of_key * length / 2.0);
@@ -62,7 +67,7 @@ impl Estimate {
         let keys = length + output / 2.0;
         let rows = engine.max_sequences.min(tokens.generations).max(1) as f64;
         let steps = tokens.outputs as f64 / rows;
-        let key_bytes = kv_bytes_per_token(&AttentionShape::from(config), precision.kv) as f64;
+        let key_bytes = layout.bytes_per_token(precision.kv) as f64;
         // Weights in few bits are multiplied on a GPU no faster than in 16.
         let read = match (precision.weights, precision.compute) {
             (WeightType::Stored { .. }, DType::BF16 | DType::F16) => {
@@ -87,8 +92,7 @@ impl Estimate {
             output_seconds: steps * seconds(step_operations, step_bytes),
             parts,
             weights,
-            cache: engine.blocks * engine.block_size * footprint.kv_bytes_per_token
-                + engine.states() * footprint.state_bytes,
+            cache: engine.cache_bytes(footprint) + engine.states() * footprint.state_bytes,
             step: engine.token_budget * footprint.activation_bytes_per_token
                 + engine.max_sequences * footprint.logits_bytes_per_row,
         }

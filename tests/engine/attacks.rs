@@ -46,6 +46,7 @@ impl LogitsModel for Blind {
             lazy_cache: false,
             short_context: None,
             states: None,
+            windowed: None,
         }
     }
 

@@ -53,6 +53,7 @@ impl LogitsModel for Nonsense {
             lazy_cache: false,
             short_context: None,
             states: None,
+            windowed: None,
         }
     }
 

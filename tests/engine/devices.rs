@@ -206,6 +206,7 @@ impl LogitsModel for Mortal {
             lazy_cache: false,
             short_context: None,
             states: None,
+            windowed: None,
         }
     }
 

@@ -36,6 +36,7 @@ mod out_of_memory;
 mod reader;
 mod recurrence;
 mod several;
+mod windows;
 
 use reader::{
     After, EOS, Scripted, VOCAB, config, expected, expected_guided, logits_after, prompts, reader,
@@ -474,6 +475,7 @@ impl LogitsModel for Broken {
             lazy_cache: false,
             short_context: None,
             states: None,
+            windowed: None,
         }
     }
 

@@ -64,6 +64,10 @@ pub(crate) fn logits_after(context: &[u32], long: bool) -> Vec<f32> {
 }
 
 impl Reader {
+    pub(crate) fn block_size(&self) -> usize {
+        self.block_size
+    }
+
     /// The first `length` tokens of a row's sequence, as its blocks hold them.
     pub(crate) fn context(&self, row: &BatchRow, length: usize) -> Vec<u32> {
         (0..length)
@@ -90,6 +94,7 @@ impl LogitsModel for Reader {
             lazy_cache: self.lazy_cache,
             short_context: self.short_context,
             states: None,
+            windowed: None,
         }
     }
 

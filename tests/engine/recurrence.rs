@@ -105,7 +105,7 @@ impl LogitsModel for Recurrent {
     }
 }
 
-fn completions_of(
+pub(crate) fn completions_of(
     model: impl StepModel + 'static,
     config: &EngineConfig,
     requests: Vec<Request>,

@@ -7,7 +7,7 @@ use crate::reference::reference;
 use candle_core::{DType, Device, Tensor};
 use juror_engine::model::StepBatch;
 use juror_engine::model::attention::{
-    self, Attention, AttentionKind, AttentionOutput, AttentionShape,
+    self, Attention, AttentionKind, AttentionOutput, AttentionShape, CacheLayout, LayerKind,
 };
 use juror_engine::model::linear::Linear;
 use juror_engine::model::precision::WeightType;
@@ -90,6 +90,19 @@ pub(crate) fn build(
         }
         None => reference(*shape, blocks, block_size, dtype),
     }
+}
+
+/// The caches of all kinds of a model's layers.
+pub(crate) fn build_all(
+    kind: Option<AttentionKind>,
+    layout: &CacheLayout,
+    blocks: usize,
+    block_size: usize,
+    dtype: DType,
+) -> Box<dyn Attention> {
+    let build =
+        |layers: &LayerKind| Ok::<_, ()>(build(kind, &layers.shape, blocks, block_size, dtype));
+    layout.build(build).unwrap()
 }
 
 fn worst(a: &Tensor, b: &Tensor) -> f32 {

@@ -11,7 +11,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::qwen3;
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{Drafts, Engine, EngineConfig, RandomKey, Request, Sampling};
-use juror_engine::model::attention::{Attention, AttentionKind, AttentionShape, with_states};
+use juror_engine::model::attention::{Attention, AttentionKind, CacheLayout, with_states};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::recurrence::RecurrentStates;
 use juror_engine::model::{Decoder, Precision, PrecisionChoice};
@@ -28,6 +28,10 @@ const NAMES: &[&str] = &[
     "gemma2",
     "gemma3",
     "gemma3-vision",
+    "gemma4",
+    "gemma4-moe",
+    "gemma4-towers",
+    "gemma4-unified",
     "glm",
     "glm4",
     "glm4_moe",
@@ -107,8 +111,9 @@ impl Checkpoint {
     }
 
     fn attention(&self, kind: impl Into<Option<AttentionKind>>) -> Box<dyn Attention> {
-        let shape = AttentionShape::from(self.decoder.config());
-        let attention = crate::attention::build(kind, &shape, 64, BLOCK, DType::F32);
+        let layout = CacheLayout::from(self.decoder.config());
+        let kind = kind.into();
+        let attention = crate::attention::build_all(kind, &layout, 64, BLOCK, DType::F32);
         match &self.decoder.config().recurrent {
             Some(recurrent) => with_states(attention, RecurrentStates::new(recurrent.shape, 8)),
             None => attention,

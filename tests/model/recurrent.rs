@@ -1,4 +1,4 @@
-//! Models with recurrent layers: what llama.cpp says of the same files, and the same from any engine.
+//! Models with recurrent layers, or with a cache for each of two kinds of layers: what llama.cpp says of the same files, and the same from any engine.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{
     Completion, Drafts, Engine, EngineConfig, RandomKey, Request, Sampling, Stats,
 };
-use juror_engine::model::attention::{AttentionKind, AttentionShape, with_states};
+use juror_engine::model::attention::{AttentionKind, CacheLayout, with_states};
 use juror_engine::model::precision::Quantization;
 use juror_engine::model::recurrence::RecurrentStates;
 use juror_engine::model::{Decoder, Precision, PrecisionChoice};
@@ -91,13 +91,13 @@ fn logits(folder: &Path, quantize: Option<Quantization>) -> Vec<f32> {
     };
     let precision = choice.resolve(&Device::Cpu, &weights).unwrap();
     let decoder = Decoder::load(&config, &weights, &Device::Cpu, precision).unwrap();
-    let shape = AttentionShape::from(&config);
-    let kind = AttentionKind::Tiled;
-    let cache = crate::attention::build(kind, &shape, 64, BLOCK, DType::F32);
-    let states = RecurrentStates::new(config.recurrent.as_ref().unwrap().shape, 1);
+    let (layout, kind) = (CacheLayout::from(&config), Some(AttentionKind::Tiled));
+    let mut cache = crate::attention::build_all(kind, &layout, 64, BLOCK, DType::F32);
     let mut sequences = [Blocks::new(64, BLOCK).sequence(&tokens)];
-    sequences[0].state = Some(0);
-    let mut cache = with_states(cache, states);
+    if let Some(recurrent) = &config.recurrent {
+        cache = with_states(cache, RecurrentStates::new(recurrent.shape, 1));
+        sequences[0].state = Some(0);
+    }
     let logits = logits_in_chunks(&decoder, &mut *cache, &mut sequences, 40, BLOCK);
     logits.concat().concat()
 }
@@ -174,6 +174,88 @@ fn what_is_missing_or_of_another_shape_is_named() {
     );
 }
 
+/// Layers of two kinds have projections of other shapes, and one of the kinds none of values.
+#[test]
+fn what_a_kind_of_layer_has_not_is_named() {
+    let at = |layer: usize, name: &str| format!("model.layers.{layer}.{name}");
+    let (values, keys) = (
+        at(1, "self_attn.v_proj.weight"),
+        at(0, "self_attn.k_proj.weight"),
+    );
+    let folder = changed("gemma4", |tensors| {
+        tensors.insert(values.clone(), tensors[&keys].clone());
+    });
+    let error = refusal(folder.path());
+    assert!(
+        error.contains("not expected") && error.contains(&values),
+        "{error}"
+    );
+    let folder = changed("gemma4", |tensors| {
+        let wide = tensors[&at(1, "self_attn.q_proj.weight")].clone();
+        tensors.insert(keys.clone(), wide);
+    });
+    let error = refusal(folder.path());
+    assert!(
+        error.contains(&keys) && error.contains("config.json says [16, 32]"),
+        "{error}"
+    );
+    for (name, missing) in [
+        ("gemma4", at(2, "layer_scalar")),
+        ("gemma4-moe", at(0, "router.per_expert_scale")),
+        ("gemma4-moe", at(1, "pre_feedforward_layernorm_2.weight")),
+    ] {
+        let folder = changed(name, |tensors| drop(tensors.remove(&missing)));
+        assert!(refusal(folder.path()).contains(&missing));
+    }
+    let stacked = at(1, "experts.down_proj");
+    let folder = changed("gemma4-moe", |tensors| {
+        let short = tensors[&stacked]
+            .narrow(0, 0, 5)
+            .unwrap()
+            .contiguous()
+            .unwrap();
+        tensors.insert(stacked.clone(), short);
+    });
+    assert!(refusal(folder.path()).contains("[5, 32, 24], not [6, 32, 24]"));
+    // Experts where the configuration has none.
+    let folder = changed("gemma4-moe", |_| ());
+    let path = folder.path().join("config.json");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(
+        &path,
+        config.replace("\"enable_moe_block\": true", "\"enable_moe_block\": false"),
+    )
+    .unwrap();
+    assert!(refusal(folder.path()).contains("not expected: model.layers.0.experts"));
+    // Keys of a file for llama.cpp.
+    let bytes = std::fs::read(data("gguf/gemma4-q8_0.gguf")).unwrap();
+    let folder = TempDir::new().unwrap();
+    for (key, told) in [
+        (
+            "attention.sliding_window_pattern",
+            "gemma4.attention.sliding_window_pattern is not a list",
+        ),
+        (
+            "attention.head_count_kv",
+            "gemma4.attention.head_count_kv is not one number for all layers of a kind",
+        ),
+        (
+            "rope.dimension_count_swa",
+            "gemma4.Qope.dimension_count_swa",
+        ),
+    ] {
+        let at = bytes
+            .windows(key.len())
+            .position(|window| window == key.as_bytes());
+        let mut bytes = bytes.clone();
+        bytes[at.unwrap()] = b'Q';
+        let path = folder.path().join("damaged.gguf");
+        std::fs::write(&path, bytes).unwrap();
+        let error = refusal(&path);
+        assert!(error.contains(told), "{key}: {error}");
+    }
+}
+
 #[test]
 fn a_number_of_drafts_is_refused_by_name() {
     let folder = data("checkpoints/qwen3_5");
@@ -196,7 +278,7 @@ fn a_number_of_drafts_is_refused_by_name() {
 
 #[test]
 fn weights_may_be_quantised() {
-    for name in ["qwen3_5", "qwen3_5-moe"] {
+    for name in ["qwen3_5", "qwen3_5-moe", "gemma4", "gemma4-moe"] {
         let folder = data(&format!("checkpoints/{name}"));
         let (exact, rounded) = (
             logits(&folder, None),
@@ -311,7 +393,7 @@ fn completions_are_bitwise_the_same_however_they_are_scheduled() {
         blocks: 40,
         ..pinned.clone()
     };
-    for name in ["qwen3_5", "qwen3_5-moe"] {
+    for name in ["qwen3_5", "qwen3_5-moe", "gemma3", "gemma4", "gemma4-moe"] {
         let (expected, _) = run(name, &alone, requests());
         let expected = bits(&expected);
         for sizes in [&roomy, &chunks, &pinned, &preempted] {

@@ -11,7 +11,7 @@ use juror_base::terminal::escaped;
 use juror_engine::checkpoint::config::RopeScaling;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::model::Precision;
-use juror_engine::model::attention::{AttentionShape, kv_bytes_per_token};
+use juror_engine::model::attention::CacheLayout;
 use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::recurrence::state_bytes;
@@ -150,10 +150,16 @@ fn rows_of(
         ),
         (
             "attention",
-            format!(
-                "{} query heads, {} key-value heads, head dimension {}",
-                config.heads, config.kv_heads, config.head_dim
-            ),
+            match &config.full_layers {
+                None => format!(
+                    "{} query heads, {} key-value heads, head dimension {}",
+                    config.heads, config.kv_heads, config.head_dim
+                ),
+                Some(full) => format!(
+                    "{} query heads; {} key-value heads, head dimension {} in layers with windows, {} and {} in the others",
+                    config.heads, config.kv_heads, config.head_dim, full.kv_heads, full.head_dim
+                ),
+            },
         ),
         ("vocabulary", config.vocab.to_string()),
         ("context", context(&config)),
@@ -332,17 +338,35 @@ fn memory(config: &ModelConfig, weights: Option<&Weights>) -> String {
 }
 
 fn kv_cache(config: &ModelConfig) -> String {
-    let shape = AttentionShape::from(config);
-    let of = |dtype| kv_bytes_per_token(&shape, dtype) as f64;
-    let full = of(DType::BF16) * config.max_positions as f64;
+    let layout = CacheLayout::from(config);
+    let of = |dtype| layout.bytes_per_token(dtype) as f64;
+    let windowed = layout.windowed().and_then(|layers| layers.window);
+    let in_window = |dtype| layout.bytes_in_window(dtype) as f64;
+    let context = config.max_positions as f64;
+    let seen = windowed.map_or(context, |window| context.min(window as f64));
+    let full = (of(DType::BF16) - in_window(DType::BF16)) * context + in_window(DType::BF16) * seen;
     let state = config.recurrent.as_ref().map(|recurrent| {
         let one = bytes(state_bytes(&recurrent.shape) as u64);
         format!("; {one} for each sequence's recurrent state")
     });
+    let kib = |bytes: f64| bytes / 1024.0;
+    let tokens = match windowed {
+        None => format!(
+            "{:.1} KiB a token as bf16 or f16, {:.1} as f32",
+            kib(of(DType::BF16)),
+            kib(of(DType::F32))
+        ),
+        // Twice as much in f32.
+        Some(window) => format!(
+            "{:.1} KiB a token, and {:.1} for each of the last {window}, as bf16 or f16, twice as much as f32 (on an NVIDIA GPU {:.1} \
+             a token)",
+            kib(of(DType::BF16) - in_window(DType::BF16)),
+            kib(in_window(DType::BF16)),
+            kib(of(DType::BF16))
+        ),
+    };
     format!(
-        "{:.1} KiB a token as bf16 or f16, {:.1} as f32; {} for one whole context as bf16{}",
-        of(DType::BF16) / 1024.0,
-        of(DType::F32) / 1024.0,
+        "{tokens}; {} for one whole context as bf16{}",
         bytes(full as u64),
         state.unwrap_or_default()
     )

@@ -268,6 +268,30 @@ fn sentence_pieces_are_merged_by_score() {
     let plain = tokenizer.encode_untrusted("<s>the</s>").unwrap();
     assert!(!plain.contains(&1) && !plain.contains(&2), "{plain:?}");
 
+    // Gemma 4's: such pieces, merged in the order of a list, and no space before a text.
+    let listed = read(|file| {
+        write(file);
+        file.set("tokenizer.ggml.model", Value::Text("gemma4".into()));
+        let merges = ["\u{2581} t", "\u{2581}t h", "h e", "i n", "in g"];
+        let merges = merges.iter().map(ToString::to_string).collect();
+        file.set("tokenizer.ggml.merges", Value::Texts(merges));
+    });
+    let listed = listed.unwrap();
+    assert_eq!(listed.around(), (&[1][..], &[][..]));
+    for (text, expected) in [
+        (" the", [words[7].as_str(), "e"]),
+        ("the", ["t", "he"]),
+        (" ting", [words[0].as_str(), "ing"]),
+    ] {
+        let ids = listed.encode_trusted(text).unwrap();
+        assert_eq!(listed.decode(&ids), text);
+        let found: Vec<&str> = ids
+            .iter()
+            .map(|id| pieces[*id as usize].0.as_str())
+            .collect();
+        assert_eq!(found, expected);
+    }
+
     let refused = read(|file| {
         write(file);
         file.set("tokenizer.ggml.scores", Value::F32s(vec![0.0]));

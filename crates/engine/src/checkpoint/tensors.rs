@@ -33,6 +33,8 @@ pub(crate) struct LayerNames {
     pub(crate) feed_forward: FeedForwardNames,
     /// The norm of the feed-forward layer's output.
     pub(crate) feed_forward_result_norm: Option<String>,
+    /// What the layer's result is multiplied with, `[1]`.
+    pub(crate) scale: Option<String>,
 }
 
 /// The names of a recurrent layer's tensors. Where two projections have one name they are interleaved in one tensor, key head by key head:
@@ -56,6 +58,18 @@ pub(crate) struct SharedNames {
     pub(crate) weight: Option<String>,
 }
 
+/// The names of what a layer has where experts work beside a dense layer.
+pub(crate) struct BesideNames {
+    pub(crate) dense: GatedNames,
+    pub(crate) dense_result_norm: String,
+    /// The norm before the experts.
+    pub(crate) norm: String,
+    pub(crate) result_norm: String,
+    /// Whole names from here on.
+    pub(crate) router_scale: String,
+    pub(crate) expert_scales: String,
+}
+
 pub(crate) enum FeedForwardNames {
     Dense(GatedNames),
     Mixture {
@@ -64,6 +78,7 @@ pub(crate) enum FeedForwardNames {
         correction: Option<String>,
         experts: ExpertNames,
         shared: Option<SharedNames>,
+        beside: Option<BesideNames>,
         sizes: Experts,
     },
 }
@@ -126,7 +141,13 @@ impl Names {
 
 impl LayerNames {
     pub(crate) fn new(config: &ModelConfig, layer: usize) -> Self {
+        let config = &*config.at(layer);
         let family = config.family;
+        let attention: &[Part] = if config.keys_are_values {
+            &[Part::Query, Part::Key]
+        } else {
+            &[Part::Query, Part::Key, Part::Value]
+        };
         let optional = |part| family.in_layer(layer, part);
         let at = |part| optional(part).unwrap_or_default();
         let weight = |name: String| format!("{name}.weight");
@@ -136,11 +157,12 @@ impl LayerNames {
             Some(whole) => vec![whole],
             None => parts.iter().map(|part| at(*part)).collect(),
         };
+        let dense = || GatedNames {
+            gate_up: joined(Part::GateUp, &[Part::Gate, Part::Up]),
+            down: at(Part::Down),
+        };
         let feed_forward = match config.experts.filter(|experts| layer >= experts.first) {
-            None => FeedForwardNames::Dense(GatedNames {
-                gate_up: joined(Part::GateUp, &[Part::Gate, Part::Up]),
-                down: at(Part::Down),
-            }),
+            None => FeedForwardNames::Dense(dense()),
             Some(sizes) => FeedForwardNames::Mixture {
                 router: at(Part::Router),
                 correction: optional(Part::RouterCorrection),
@@ -166,12 +188,20 @@ impl LayerNames {
                     },
                     weight: optional(Part::SharedWeight),
                 }),
+                beside: sizes.beside_dense.then(|| BesideNames {
+                    dense: dense(),
+                    dense_result_norm: weight(at(Part::DenseResultNorm)),
+                    norm: weight(at(Part::ExpertsNorm)),
+                    result_norm: weight(at(Part::ExpertsResultNorm)),
+                    router_scale: at(Part::RouterScale),
+                    expert_scales: at(Part::ExpertScales),
+                }),
                 sizes,
             },
         };
         Self {
             attention_norm: norm(Part::AttentionNorm),
-            qkv: joined(Part::QueryKeyValue, &[Part::Query, Part::Key, Part::Value]),
+            qkv: joined(Part::QueryKeyValue, attention),
             head_norms: norm(Part::QueryNorm)
                 .zip(norm(Part::KeyNorm))
                 .filter(|_| config.head_norms)
@@ -193,6 +223,7 @@ impl LayerNames {
             feed_forward_norm: norm(Part::FeedForwardNorm),
             feed_forward,
             feed_forward_result_norm: norm(Part::FeedForwardResultNorm),
+            scale: optional(Part::LayerScale),
         }
     }
 }
@@ -220,9 +251,10 @@ fn is_ahead(config: &ModelConfig, name: &str) -> bool {
 
 /// Every tensor of a checkpoint with its shape.
 pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)> {
+    let mut tensors = Vec::new();
     let mut list = List {
         config,
-        tensors: Vec::new(),
+        tensors: &mut tensors,
     };
     let (hidden, vocab) = (config.hidden, config.vocab);
     let names = Names::new(config.family);
@@ -233,6 +265,14 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
     }
     for layer in 0..config.layers {
         let names = LayerNames::new(config, layer);
+        let own = config.at(layer);
+        let mut list = List {
+            config: &own,
+            tensors: &mut tensors,
+        };
+        if let Some(scale) = &names.scale {
+            list.add(scale, &[1]);
+        }
         match (&names.delta, &config.recurrent) {
             (Some(names), Some(recurrent)) => list.delta(names, &recurrent.shape),
             _ => list.attention(&names),
@@ -252,8 +292,17 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
                 correction,
                 experts,
                 shared,
+                beside,
                 sizes,
             } => {
+                if let Some(names) = beside {
+                    list.gated(&names.dense, own.intermediate);
+                    for norm in [&names.dense_result_norm, &names.norm, &names.result_norm] {
+                        list.add(norm, &[hidden]);
+                    }
+                    list.add(&names.router_scale, &[hidden]);
+                    list.add(&names.expert_scales, &[sizes.count]);
+                }
                 if let Some(correction) = correction {
                     list.add(correction, &[sizes.count]);
                 }
@@ -279,15 +328,15 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
                     }
                 }
             }
-            FeedForwardNames::Dense(names) => list.gated(names, config.intermediate),
+            FeedForwardNames::Dense(names) => list.gated(names, own.intermediate),
         }
     }
-    list.tensors
+    tensors
 }
 
 struct List<'a> {
     config: &'a ModelConfig,
-    tensors: Vec<(String, Vec<usize>)>,
+    tensors: &'a mut Vec<(String, Vec<usize>)>,
 }
 
 impl List<'_> {

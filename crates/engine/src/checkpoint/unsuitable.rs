@@ -276,10 +276,10 @@ mod tests {
                 ["DeepSeek, which will not be supported", "gpt-oss-120b"],
             ),
             (
-                "Gemma4ForConditionalGeneration",
+                "Llama4ForConditionalGeneration",
                 json!({"vision_config": {}, "text_config": {"hidden_size": 5376, "num_hidden_layers": 60,
                     "intermediate_size": 21504, "vocab_size": 262_144}}),
-                ["Gemma 4, which is not supported yet", "Qwen/Qwen3-32B"],
+                ["Llama 4, which will not be supported", "Qwen/Qwen3-32B"],
             ),
             (
                 "MiniMaxM3ForCausalLM",

@@ -12,6 +12,7 @@ use super::stats::{Stats, StepObserver, StepReport};
 use super::step_model::{Forward, StepModel, Ticket};
 use crate::model::ModelError;
 use crate::model::batch::StepBatch;
+use crate::model::memory::MemoryFootprint;
 
 /// The sizes of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,29 @@ impl EngineConfig {
     /// The same, for an engine that runs so many sequences at once.
     pub fn states_of(sequences: usize) -> usize {
         slots_for(sequences)
+    }
+
+    /// Bytes of the cache that this engine has of a model.
+    pub fn cache_bytes(&self, model: &MemoryFootprint) -> usize {
+        let windowed = model.windowed.map_or(0, |(window, bytes)| {
+            self.windowed_blocks(window).saturating_mul(bytes)
+        });
+        let others = self.blocks.saturating_mul(model.kv_bytes_per_token);
+        others
+            .saturating_add(windowed)
+            .saturating_mul(self.block_size)
+    }
+
+    /// Blocks of layers with a `window` for this engine, where they have a cache of their own: enough for all sequences, the
+    /// longest step, and the last window of the pinned prefix, whose positions may be encoded in two ways. No more than there are
+    /// for the other layers, but for the pinned ones.
+    pub fn windowed_blocks(&self, window: usize) -> usize {
+        let seen = window.div_ceil(self.block_size) + 2;
+        let pinned = 2 * seen.min(self.pinned_prefix.len().div_ceil(self.block_size));
+        let step = self.token_budget.max(self.max_sequences);
+        let running = self.max_sequences.saturating_mul(seen + 1);
+        let all = running.saturating_add(step.div_ceil(self.block_size));
+        all.min(self.blocks).saturating_add(pinned)
     }
 }
 

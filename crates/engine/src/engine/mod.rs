@@ -19,6 +19,7 @@
 //! | `core`, `thread` | the loop of steps; a thread of its own for it |
 //! | `scheduler`, [`sequence`] | which tokens go through the model next; a request as it is worked on |
 //! | [`block_pool`] | which KV blocks are in use, which hold a known prefix |
+//! | `windows` | the blocks of layers with windows, where they have a pool of their own |
 //! | `state_pool` | which slots hold recurrent states, live ones and snapshots |
 //! | [`step_model`] | what the engine needs of a model |
 //! | [`sampler`], [`random`], [`logprobs`] | tokens chosen from logits, by random numbers of the request's key |
@@ -41,6 +42,7 @@ mod state_pool;
 pub mod stats;
 mod step_model;
 mod thread;
+mod windows;
 
 pub use self::core::{Engine, EngineConfig};
 pub use block_pool::{BlockHash, BlockId, BlockPool};

@@ -50,7 +50,7 @@ impl OutOfMemory {
         };
         let built = shrink_cache(model, scheduler.blocks(), least, again, &out_of_memory)?;
         if let Some(blocks) = built {
-            scheduler.rebuild(blocks);
+            scheduler.rebuild(blocks, model.properties().windowed);
         }
         let lowered = (again || built.is_none()) && scheduler.lower_limits(failed);
         if again && built.is_none() {

@@ -15,6 +15,8 @@ use super::sampler::RowRequest;
 use super::sequence::{Completion, FinishReason, LaunchedRow, Request, Sequence};
 use super::state_pool::StatePool;
 use super::step_model::Properties;
+use super::windows::WindowedPool;
+use crate::model::attention::WindowedCache;
 use crate::model::batch::StepBatch;
 
 /// With drafts a step has logits of this many places, or of as many as it may have sequences if these are more: memory is planned
@@ -74,6 +76,8 @@ pub(super) struct Scheduler {
     /// See [`Properties::short_context`](super::Properties::short_context).
     short_context: Option<usize>,
     pool: BlockPool,
+    /// The blocks of layers with windows, if these are others.
+    windowed: Option<WindowedPool>,
     waiting: VecDeque<Sequence>,
     /// In order of admission: the newest is preempted first.
     running: Vec<Sequence>,
@@ -107,6 +111,7 @@ impl Scheduler {
             lazy_cache,
             async_scheduling,
             states,
+            windowed,
             ..
         } = properties;
         // How many drafts are accepted is not known yet when the next step is planned, and a recurrent state that has taken in
@@ -137,6 +142,7 @@ impl Scheduler {
             context_length: config.context_length,
             short_context,
             watermark: watermark(&pool),
+            windowed: windowed.map(|cache| WindowedPool::new(cache, &pool, &pinned)),
             pool,
             waiting: VecDeque::new(),
             running: Vec::new(),
@@ -169,6 +175,11 @@ impl Scheduler {
             .take_while(|hash| self.pinned.contains(hash))
             .count();
         let need = self.pool.blocks_for(prompt + new) + self.pinned.len() - shared;
+        let windowed = self.windowed.as_ref();
+        let windowed = windowed.map(|windowed| {
+            let need = windowed.need(prompt + new, self.chunk());
+            (need, windowed.pool.len())
+        });
         let refusal = if prompt == 0 {
             "the prompt is empty".to_owned()
         } else if new == 0 {
@@ -183,12 +194,21 @@ impl Scheduler {
                 "the sequence needs up to {need} KV blocks and there are {}",
                 self.pool.len()
             )
+        } else if let Some((need, there)) = windowed.filter(|(need, there)| need > there) {
+            format!(
+                "the sequence needs up to {need} KV blocks in layers with windows and there are {there}"
+            )
         } else {
             self.largest_need = self.largest_need.max(need);
             self.waiting.push_back(sequence);
             return None;
         };
         Some(sequence.finish(FinishReason::Rejected(refusal)))
+    }
+
+    /// The most tokens of one sequence in a step.
+    fn chunk(&self) -> usize {
+        self.max_prefill_chunk.min(self.token_budget)
     }
 
     /// The number of sequences that wait to be admitted.
@@ -397,6 +417,9 @@ impl Scheduler {
     /// Releases a sequence's blocks and puts it at the front of the queue.
     fn requeue(&mut self, mut sequence: Sequence) {
         self.pool.release_all(sequence.take_blocks());
+        if let Some((windowed, table)) = self.windowed.as_mut().zip(sequence.take_windowed()) {
+            windowed.take_back(table, false);
+        }
         give_back(&mut self.states, &mut sequence);
         sequence.restart();
         self.waiting.push_front(sequence);
@@ -435,15 +458,24 @@ impl Scheduler {
             }
             // If the sequence is itself the newest, it is the one preempted, and the loop ends.
             while let Some(sequence) = self.running.get_mut(index) {
-                if sequence.missing_blocks(tokens) == 0 {
+                let lacks = sequence.missing_blocks(tokens) > 0;
+                if !lacks && sequence.missing_windowed(tokens) == 0 {
                     sequence.schedule(tokens);
                     *budget -= tokens;
                     index += 1;
                     break;
                 }
-                if let Some(block) = self.pool.allocate() {
-                    sequence.add_block(block);
-                } else if may_preempt {
+                let found = if lacks {
+                    let block = self.pool.allocate();
+                    block.map(|block| sequence.add_block(block))
+                } else {
+                    let windowed = self.windowed.as_mut();
+                    windowed.and_then(|windowed| windowed.extend(sequence))
+                };
+                if found.is_some() {
+                    continue;
+                }
+                if may_preempt {
                     *budget += self.preempt_newest();
                 } else {
                     return false;
@@ -496,6 +528,9 @@ impl Scheduler {
                 .iter()
                 .map_while(|&hash| self.pool.find(hash))
                 .collect();
+            if let Some(windowed) = &self.windowed {
+                found.truncate(windowed.reusable(&reusable[..found.len()]));
+            }
             let cached = found.len();
             let mut source = None;
             // What it would go on from: the next block, or with a recurrent state any snapshot after the last that there is.
@@ -524,6 +559,13 @@ impl Scheduler {
             if self.pool.free() - found_free < need + reserve {
                 return;
             }
+            let names = reusable[..found.len()].to_vec();
+            if let Some(windowed) = &self.windowed {
+                let need = windowed.most_used(sequence.known(), self.chunk());
+                if windowed.pool.free() < need + reserve.min(1) {
+                    return;
+                }
+            }
             let mut slot = None;
             if let Some(states) = &mut self.states {
                 if let Some(source) = source {
@@ -544,7 +586,9 @@ impl Scheduler {
                 self.pool.retain(block);
             }
             let junction = (cached > found.len()).then_some(cached);
-            sequence.admit(self.admissions, found);
+            let table = self.windowed.as_mut();
+            let table = table.map(|windowed| windowed.table(&names));
+            sequence.admit(self.admissions, found, table);
             if let Some(slot) = slot {
                 let pinned_end = |hash: &BlockHash| self.pinned_ends.contains(hash);
                 let caching = self.pool.caching();
@@ -556,7 +600,14 @@ impl Scheduler {
                 sequence.add_block(block);
             }
             let tokens = sequence.pending().min(*budget).min(self.max_prefill_chunk);
-            sequence.schedule(tokens.min(sequence.to_border()));
+            let tokens = tokens.min(sequence.to_border());
+            if let Some(windowed) = &mut self.windowed {
+                // So many are free, as above.
+                while sequence.missing_windowed(tokens) > 0
+                    && windowed.extend(&mut sequence).is_some()
+                {}
+            }
+            sequence.schedule(tokens);
             *budget -= sequence.scheduled();
             computing.extend(sequence.shareable());
             self.running.push(sequence);
@@ -613,6 +664,8 @@ impl Scheduler {
     ) -> Vec<Completion> {
         // Blocks of sequences that ended while this step was in flight: it was their last.
         let leaving = std::mem::take(&mut self.leaving);
+        let windowed = self.windowed.as_mut();
+        let leaving_windowed = windowed.map(WindowedPool::take_leaving);
         let mut finished = Vec::new();
         let mut chosen = 0;
         let mut index = 0;
@@ -635,14 +688,21 @@ impl Scheduler {
                 self.discarded += 1;
                 continue;
             };
-            let mut publish = |block, hash| {
+            let mut publish = |block, windowed: Option<BlockId>, hash| {
                 if self.pool.publish(block, hash) && self.pinned.contains(&hash) {
                     self.pool.retain(block);
                 }
+                if let Some((pool, block)) = self.windowed.as_mut().zip(windowed) {
+                    pool.publish(block, hash);
+                }
             };
             let is_wanted = sequence.update(row, &mut publish);
+            let computed = sequence.computed_by(row);
             if !is_wanted {
                 self.discarded += row.choices as u64;
+                if let Some((windowed, table)) = self.windowed.as_mut().zip(sequence.windowed()) {
+                    windowed.give_back(table, computed);
+                }
                 continue;
             }
             let mut accepted = 0;
@@ -658,9 +718,16 @@ impl Scheduler {
                 self.drafting.accepted(&draft, accepted);
                 self.accepted += accepted as u64;
             }
+            if let Some((windowed, table)) = self.windowed.as_mut().zip(sequence.windowed()) {
+                windowed.give_back(table, computed);
+            }
             if let Some(reason) = ended {
                 let mut sequence = self.running.remove(index);
                 give_back(&mut self.states, &mut sequence);
+                let table = sequence.take_windowed();
+                if let Some((windowed, table)) = self.windowed.as_mut().zip(table) {
+                    windowed.take_back(table, sequence.is_launched());
+                }
                 if sequence.is_launched() {
                     self.leaving.extend(sequence.take_blocks());
                 } else {
@@ -670,6 +737,9 @@ impl Scheduler {
             }
         }
         self.pool.release_all(leaving);
+        if let Some((windowed, leaving)) = self.windowed.as_mut().zip(leaving_windowed) {
+            windowed.pool.release_all(leaving);
+        }
         finished
     }
 
@@ -686,6 +756,10 @@ impl Scheduler {
         }
         let leaving = std::mem::take(&mut self.leaving);
         self.pool.release_all(leaving);
+        if let Some(windowed) = &mut self.windowed {
+            let leaving = windowed.take_leaving();
+            windowed.pool.release_all(leaving);
+        }
     }
 
     /// Drops every sequence. No step may be in flight.
@@ -694,11 +768,13 @@ impl Scheduler {
         self.waiting.clear();
     }
 
-    /// Continues with an empty cache of `blocks` blocks.
-    pub(super) fn rebuild(&mut self, blocks: usize) {
+    /// Continues with an empty cache of `blocks` blocks, and of layers with windows as `windowed` says.
+    pub(super) fn rebuild(&mut self, blocks: usize, windowed: Option<WindowedCache>) {
         self.preempt_all();
         let pool = BlockPool::new(blocks, self.pool.block_size(), self.pool.caching());
         self.pool = pool.lazy(self.pool.is_lazy());
+        let pools = self.windowed.as_ref().zip(windowed);
+        self.windowed = pools.map(|(pool, cache)| pool.emptied(cache.blocks));
         let slots = self.states.as_ref().map(StatePool::len);
         self.states = slots.map(StatePool::new);
         self.watermark = watermark(&self.pool);

@@ -10,6 +10,7 @@ use super::logprobs::TokenLogprobs;
 use super::sampler::{Choices, Chosen, RowRequest, Sampling};
 use super::state_pool::StateId;
 use super::stats::Timing;
+use super::windows::WindowTable;
 use crate::model::batch::{BatchRow, RowState, StateStart, StepBatch};
 
 /// The caller's id of a request, returned with its completion.
@@ -125,6 +126,8 @@ pub(super) struct Sequence {
     ended: Option<FinishReason>,
     /// Blocks that hold `computed + scheduled` tokens, and the drafts.
     blocks: Vec<BlockId>,
+    /// The same in layers with windows, while it runs, if these have blocks of their own.
+    windowed: Option<WindowTable>,
     /// Its recurrent state while it runs, if the model has recurrent layers.
     state: Option<LiveState>,
     /// Whether its positions are encoded as those of a long sequence.
@@ -192,6 +195,7 @@ impl Sequence {
             choices: None,
             ended: None,
             blocks: Vec::new(),
+            windowed: None,
             state: None,
             long,
             hashes: BlockHash::chain_all(root(long), &request.prompt, block_size),
@@ -316,12 +320,18 @@ impl Sequence {
         (self.launched, self.awaiting) = (0, 0);
     }
 
-    /// Admits it to the batch; `found` are its first blocks, from the prefix cache.
-    pub(super) fn admit(&mut self, admission: u64, found: Vec<BlockId>) {
+    /// Admits it to the batch; `found` are its first blocks, from the prefix cache, and `windowed` those of layers with windows.
+    pub(super) fn admit(
+        &mut self,
+        admission: u64,
+        found: Vec<BlockId>,
+        windowed: Option<WindowTable>,
+    ) {
         self.admission = admission;
         self.computed = found.len() * self.block_size;
         self.published = found.len();
         self.blocks = found;
+        self.windowed = windowed;
         self.cached_tokens.get_or_insert(self.computed);
         self.timing.admitted.get_or_insert_with(Instant::now);
     }
@@ -421,6 +431,28 @@ impl Sequence {
         self.blocks.push(block);
     }
 
+    /// Blocks that it lacks for `tokens` more computed tokens in layers with windows, if these have blocks of their own.
+    pub(super) fn missing_windowed(&self, tokens: usize) -> usize {
+        let all = (self.computed + tokens).div_ceil(self.block_size);
+        let held = |table: &WindowTable| all.saturating_sub(table.blocks().len());
+        self.windowed.as_ref().map_or(0, held)
+    }
+
+    /// Its blocks in layers with windows.
+    pub(super) fn windowed(&mut self) -> Option<&mut WindowTable> {
+        self.windowed.as_mut()
+    }
+
+    /// Takes its blocks in layers with windows, which are to be given back.
+    pub(super) fn take_windowed(&mut self) -> Option<WindowTable> {
+        self.windowed.take()
+    }
+
+    /// Tokens whose keys and values are in the cache after a step that is done.
+    pub(super) fn computed_by(&self, row: &LaunchedRow) -> usize {
+        row.end.min(self.computed)
+    }
+
     /// Takes all its blocks, the last first. Of equally old blocks those at the beginning, which others may share, are then evicted last.
     pub(super) fn take_blocks(&mut self) -> impl Iterator<Item = BlockId> {
         std::mem::take(&mut self.blocks).into_iter().rev()
@@ -439,6 +471,7 @@ impl Sequence {
     /// Puts `tokens` of its pending tokens into the step that is being planned.
     pub(super) fn schedule(&mut self, tokens: usize) {
         debug_assert_eq!(self.missing_blocks(tokens), 0);
+        debug_assert_eq!(self.missing_windowed(tokens), 0);
         self.scheduled = tokens;
         self.draft.tokens.clear();
     }
@@ -450,8 +483,14 @@ impl Sequence {
         if self.chooses() && self.allowed.is_none() {
             let end = self.request.prompt.len() + self.request.max_new_tokens;
             let short = self.short_context.filter(|_| !self.long);
+            let windowed = self.windowed.as_ref();
+            let windowed = windowed.map(|table| table.blocks().len() * self.block_size);
             let room = [end - 1, self.blocks.len() * self.block_size].into_iter();
-            let room = room.chain(short).fold(length + most, usize::min) - length;
+            let room = room
+                .chain(short)
+                .chain(windowed)
+                .fold(length + most, usize::min)
+                - length;
             self.draft = self.lookup.draft(&self.tokens, depth, room);
         }
     }
@@ -460,6 +499,12 @@ impl Sequence {
     pub(super) fn pack(&self, batch: &mut StepBatch) {
         let end = self.computed + self.scheduled + self.drafted();
         let blocks = &self.blocks[..end.div_ceil(self.block_size)];
+        let windowed = self.windowed.as_ref();
+        let windowed = windowed.map(|table| &table.blocks()[..blocks.len()]);
+        if let Some(blocks) = windowed {
+            let tables = batch.windowed.get_or_insert_default();
+            tables.blocks.push(blocks.to_vec());
+        }
         batch.rows.push(BatchRow {
             query_start: batch.tokens.len(),
             query_len: end - self.computed,
@@ -486,9 +531,11 @@ impl Sequence {
             batch.tokens.push(token.unwrap_or(0));
             batch.positions.push(position as u32);
             let (block, slot) = (position / self.block_size, position % self.block_size);
-            batch
-                .slots
-                .push(blocks[block] * self.block_size as u32 + slot as u32);
+            let slot_in = |blocks: &[BlockId]| blocks[block] * self.block_size as u32 + slot as u32;
+            batch.slots.push(slot_in(blocks));
+            if let (Some(tables), Some(blocks)) = (&mut batch.windowed, windowed) {
+                tables.slots.push(slot_in(blocks));
+            }
         }
         let end = batch.tokens.len() as u32;
         batch.logits.extend(end - self.choices() as u32..end);
@@ -564,7 +611,7 @@ impl Sequence {
     pub(super) fn update(
         &mut self,
         row: &LaunchedRow,
-        publish: impl FnMut(BlockId, BlockHash),
+        publish: impl FnMut(BlockId, Option<BlockId>, BlockHash),
     ) -> bool {
         let is_wanted = row.choices > 0 && row.round == self.round;
         self.launched -= 1;
@@ -573,14 +620,21 @@ impl Sequence {
         }
         self.awaiting -= usize::from(is_wanted);
         // Fewer than were launched if a token was taken back meanwhile.
-        self.publish(row.end.min(self.computed), publish);
+        self.publish(self.computed_by(row), publish);
         is_wanted
     }
 
-    /// Calls `publish` with each block that the first `end` tokens fill and that was not published yet.
-    fn publish(&mut self, end: usize, mut publish: impl FnMut(BlockId, BlockHash)) {
+    /// Calls `publish` with each block that the first `end` tokens fill and that was not published yet, and with that of layers
+    /// with windows.
+    fn publish(
+        &mut self,
+        end: usize,
+        mut publish: impl FnMut(BlockId, Option<BlockId>, BlockHash),
+    ) {
         for full in self.published..end / self.block_size {
-            publish(self.blocks[full], self.hashes[full]);
+            let windowed = self.windowed.as_ref();
+            let windowed = windowed.map(|table| table.blocks()[full]);
+            publish(self.blocks[full], windowed, self.hashes[full]);
             self.published = full + 1;
         }
     }
@@ -597,7 +651,10 @@ impl Sequence {
     }
 
     /// Ends a step with drafts: the blocks that accepted ones filled are published. The slots of the others are written again.
-    pub(super) fn end_draft(&mut self, publish: impl FnMut(BlockId, BlockHash)) -> Draft {
+    pub(super) fn end_draft(
+        &mut self,
+        publish: impl FnMut(BlockId, Option<BlockId>, BlockHash),
+    ) -> Draft {
         self.publish(self.computed, publish);
         std::mem::take(&mut self.draft)
     }
@@ -675,7 +732,8 @@ impl Sequence {
 
     /// Resets it so that everything is recomputed, as a long sequence if it has become one. It must hold no blocks.
     pub(super) fn restart(&mut self) {
-        debug_assert!(self.blocks.is_empty() && self.state.is_none() && !self.is_launched());
+        debug_assert!(self.blocks.is_empty() && self.windowed.is_none());
+        debug_assert!(self.state.is_none() && !self.is_launched());
         (self.computed, self.scheduled, self.published) = (0, 0, 0);
         self.draft.tokens.clear();
         if self.has_outgrown() {

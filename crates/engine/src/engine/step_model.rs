@@ -4,6 +4,7 @@ use candle_core::Tensor;
 
 use super::sampler::{Chosen, RowRequest, choose};
 use crate::model::ModelError;
+use crate::model::attention::WindowedCache;
 use crate::model::batch::StepBatch;
 
 /// A step that was launched; [`StepModel::choose`] takes it.
@@ -40,6 +41,9 @@ pub struct Properties {
     /// Slots for recurrent states, if the model has recurrent layers: then each row of a step says what becomes of its state
     /// ([`BatchRow::state`](crate::model::BatchRow::state)). A step that failed may have changed the states of its rows.
     pub states: Option<usize>,
+    /// The cache of layers with windows, if that is one of its own: then a step has tables of its blocks too
+    /// ([`StepBatch::windowed`]). The content of a block may be given up once it lies behind the window.
+    pub windowed: Option<WindowedCache>,
 }
 
 /// A model with its KV cache, run step by step.

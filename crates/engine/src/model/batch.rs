@@ -1,5 +1,7 @@
 //! One step's work: packed tokens, the rows they belong to, and the blocks that hold each row's keys and values.
 
+use std::borrow::Cow;
+
 use super::ModelError;
 
 /// One step's packed tokens: decode rows and prefill chunks side by side, no padding. `N` is `tokens.len()`.
@@ -18,6 +20,17 @@ pub struct StepBatch {
     /// Tokens that the previous step is still choosing: (index into `tokens`, index into that step's `logits`). `tokens`
     /// holds zeros in their places until the model fills them in.
     pub from_previous: Vec<(u32, u32)>,
+    /// Blocks and slots of layers with windows, where they have a cache of their own; else those of the other layers are theirs too.
+    pub windowed: Option<WindowedTables>,
+}
+
+/// The cache of layers with windows in a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WindowedTables {
+    /// For each row, as [`BatchRow::blocks`]. Blocks that lie behind the window of the row's first token may be any.
+    pub blocks: Vec<Vec<u32>>,
+    /// As [`StepBatch::slots`].
+    pub slots: Vec<u32>,
 }
 
 /// A sequence's part in a step: consecutive tokens at consecutive positions, and the cache they attend to.
@@ -63,6 +76,24 @@ pub enum StateStart {
 }
 
 impl StepBatch {
+    /// The step as layers with windows see it.
+    pub fn in_windows(&self) -> Cow<'_, Self> {
+        let Some(tables) = &self.windowed else {
+            return Cow::Borrowed(self);
+        };
+        let mut own = Self {
+            slots: tables.slots.clone(),
+            windowed: None,
+            ..self.clone()
+        };
+        // One table too few or too many is found when the step is checked.
+        let mut blocks = tables.blocks.iter().cloned();
+        for row in &mut own.rows {
+            row.blocks = blocks.next().unwrap_or_default();
+        }
+        Cow::Owned(own)
+    }
+
     /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of
     /// bounds: lengths agree, rows cover the tokens without gaps, positions and slots follow from the rows and their block
     /// tables.

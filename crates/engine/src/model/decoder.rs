@@ -7,7 +7,7 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::attention::Attention;
-use super::feed_forward::{FeedForward, Gated, Mixture};
+use super::feed_forward::{Beside, FeedForward, Gated, Mixture};
 use super::linear::Linear;
 use super::ops::{self, Heads};
 use super::precision::{Precision, WeightType};
@@ -60,6 +60,8 @@ struct Layer {
     feed_forward: FeedForward,
     /// The norm of the feed-forward layer's output.
     feed_forward_result_norm: Option<Tensor>,
+    /// What the layer's result is multiplied with, the residual stream included.
+    scale: f64,
 }
 
 /// The part of a layer that looks at other tokens.
@@ -71,13 +73,21 @@ enum Mixer {
 struct AttentionLayer {
     /// Its number among the layers with attention.
     index: usize,
+    /// Key and value heads.
+    kv_heads: usize,
+    /// Width of a head.
+    head_dim: usize,
     /// What queries are multiplied with, before scores are divided by the root of a head's width.
     query_scale: f64,
-    /// Queries, keys and values in one product: `[(heads + 2 · kv_heads) · head_dim, hidden]`.
+    /// Queries, keys and values in one product: `[(heads + 2 · kv_heads) · head_dim, hidden]`, or `[(heads + kv_heads) · head_dim,
+    /// hidden]` where values are the projected keys.
     qkv: Linear,
+    keys_are_values: bool,
     /// Norms of queries and keys, `[head_dim]` or of all heads together, and when they are taken.
     qk_norms: Option<(Tensor, Tensor)>,
     norms: HeadNorms,
+    /// Ones, `[head_dim]`, if values are normed.
+    value_norm: Option<Tensor>,
     /// The scores of attention sinks by query head, `[heads]`, f32.
     sinks: Option<Tensor>,
     /// What the attended values are multiplied by, behind a sigmoid: `[heads · head_dim, hidden]`.
@@ -179,9 +189,18 @@ impl Decoder {
             layers,
             norm: loader.checkpoint.vector(&names.norm)?,
             head,
-            ropes: std::iter::once(&config.rope)
-                .chain(config.second_rope.as_ref().map(|second| &second.rope))
-                .map(|rope| RotaryTable::new(config, rope, device, dtype))
+            ropes: std::iter::once((&config.rope, false))
+                .chain(
+                    config
+                        .second_rope
+                        .as_ref()
+                        .map(|second| (&second.rope, true)),
+                )
+                .map(|(rope, second)| {
+                    let has = |layer: &usize| config.has_second_rope(*layer) == second;
+                    let layer = (0..config.layers).find(has).unwrap_or(0);
+                    RotaryTable::new(&config.at(layer), rope, device, dtype)
+                })
                 .collect::<Result<_, _>>()?,
             config: config.clone(),
             device: device.clone(),
@@ -268,15 +287,13 @@ impl Decoder {
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
                 add_and_norm(hidden, added.take(), layer.attention_norm.as_ref(), eps)
             })?;
-            let second = self.config.second_rope.as_ref();
-            let second = second.is_some_and(|second| second.layers[index]);
-            let (cos, sin) = &angles[usize::from(second)];
+            let (cos, sin) = &angles[usize::from(self.config.has_second_rope(index))];
             let (mut attended, output) = match &layer.mixer {
                 Mixer::Attention(mixer) => {
                     let heads = Heads {
                         heads: self.config.heads,
-                        kv_heads: self.config.kv_heads,
-                        head_dim: self.config.head_dim,
+                        kv_heads: mixer.kv_heads,
+                        head_dim: mixer.head_dim,
                         norms: mixer.norms_of(HeadNorms::ByHead),
                         eps,
                         cos,
@@ -315,11 +332,16 @@ impl Decoder {
                     eps,
                 )
             })?;
-            let result =
-                profile.time(Phase::Gemm, at, device, || layer.feed_forward.forward(&x))?;
-            added = Some(profile.time(Phase::Elementwise, at, device, || {
-                self.result(result, layer.feed_forward_result_norm.as_ref())
-            })?);
+            let fed = profile.time(Phase::Gemm, at, device, || {
+                layer.feed_forward.forward(&x, &hidden)
+            })?;
+            let result;
+            (hidden, result) = profile.time(Phase::Elementwise, at, device, || {
+                let result = self.result(fed, layer.feed_forward_result_norm.as_ref())?;
+                let scaled = |x| scaled(x, layer.scale);
+                Ok::<_, ModelError>((scaled(hidden)?, scaled(result)?))
+            })?;
+            added = Some(result);
         }
         let (_, x) = profile.time(Phase::Elementwise, None, device, || {
             add_and_norm(hidden, added, Some(&self.norm), eps)
@@ -424,7 +446,17 @@ impl AttentionLayer {
                 Some((q, k)) => ops::norm_parts(&qkv, [q, k], heads.eps)?,
                 None => qkv,
             };
-            let (mut q, mut k, v) = ops::split_heads(&qkv, heads)?;
+            let qkv = if self.keys_are_values {
+                let first = heads.heads * heads.head_dim;
+                let keys = qkv.narrow(1, first, heads.kv_heads * heads.head_dim)?;
+                Tensor::cat(&[&qkv, &keys], 1)?
+            } else {
+                qkv
+            };
+            let (mut q, mut k, mut v) = ops::split_heads(&qkv, heads)?;
+            if let Some(ones) = &self.value_norm {
+                v = ops::rms_norm(&v, ones, heads.eps)?;
+            }
             if let Some((q_norm, k_norm)) = self.norms_of(HeadNorms::AfterRotation) {
                 q = ops::rms_norm(&q, q_norm, heads.eps)?;
                 k = ops::rms_norm(&k, k_norm, heads.eps)?;
@@ -518,9 +550,24 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
+    /// A layer, with the sizes that it has of its own.
     fn layer(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
+        let own = config.at(index);
+        let checkpoint = TensorReader {
+            config: &own,
+            ..self.checkpoint
+        };
+        let own = Loader {
+            checkpoint,
+            precision: self.precision,
+        };
+        own.layer_of(config, index)
+    }
+
+    fn layer_of(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
         let names = LayerNames::new(config, index);
         let checkpoint = &self.checkpoint;
+        let own = checkpoint.config;
         let optional = |name: &Option<String>| {
             name.as_ref()
                 .map(|name| checkpoint.vector(name))
@@ -533,13 +580,24 @@ impl Loader<'_> {
         } else {
             Mixer::Attention(Box::new(AttentionLayer {
                 index: index - recurrent,
-                query_scale: config.score_scale * (config.head_dim as f64).sqrt(),
+                kv_heads: own.kv_heads,
+                head_dim: own.head_dim,
+                query_scale: own.score_scale * (own.head_dim as f64).sqrt(),
                 qkv: self.qkv(&names.qkv)?,
+                keys_are_values: own.keys_are_values,
                 qk_norms: match &names.head_norms {
                     Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
                     None => None,
                 },
                 norms: config.family.head_norms,
+                value_norm: match own.family.norms_values {
+                    true => Some(Tensor::ones(
+                        own.head_dim,
+                        checkpoint.compute,
+                        checkpoint.device,
+                    )?),
+                    false => None,
+                },
                 // Their exponentials are summed in f32, as those of the scores.
                 sinks: optional(&names.sinks)?
                     .map(|sinks| sinks.to_dtype(DType::F32))
@@ -555,6 +613,14 @@ impl Loader<'_> {
             feed_forward_norm: optional(&names.feed_forward_norm)?,
             feed_forward: self.feed_forward(config, &names.feed_forward)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
+            scale: match &names.scale {
+                Some(name) => checkpoint
+                    .numbers(name)?
+                    .first()
+                    .copied()
+                    .map_or(1.0, f64::from),
+                None => 1.0,
+            },
         })
     }
 
@@ -609,18 +675,27 @@ impl Loader<'_> {
         config: &ModelConfig,
         names: &FeedForwardNames,
     ) -> Result<FeedForward, ModelError> {
-        let (router, correction, experts, shared, sizes) = match names {
+        let (router, correction, experts, shared, beside, sizes) = match names {
             FeedForwardNames::Mixture {
                 router,
                 correction,
                 experts,
                 shared,
+                beside,
                 sizes,
-            } => (router, correction, experts, shared, *sizes),
+            } => (router, correction, experts, shared, beside, *sizes),
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
         let router = std::slice::from_ref(router);
-        let (router, bias) = self.checkpoint.linear(router, config.biases.feed_forward)?;
+        let (mut router, bias) = self.checkpoint.linear(router, config.biases.feed_forward)?;
+        if let Some(beside) = beside {
+            let scale = self
+                .checkpoint
+                .vector(&beside.router_scale)?
+                .to_dtype(DType::F32)?;
+            let scale = (scale / (config.hidden as f64).sqrt())?;
+            router = router.to_dtype(DType::F32)?.broadcast_mul(&scale)?;
+        }
         // The router is small, and rounding it would choose other experts.
         let router_type = self.precision.weights.for_router(self.precision.compute);
         let experts = (0..sizes.count)
@@ -650,12 +725,28 @@ impl Loader<'_> {
         });
         let correction = correction.as_ref();
         let correction = correction.map(|name| self.checkpoint.numbers(name));
-        Ok(FeedForward::Mixture(Box::new(Mixture {
+        let mut mixture = Mixture {
             router: Linear::new(router, bias, router_type)?,
             correction: correction.transpose()?,
             experts,
             shared: shared.transpose()?,
             config: sizes,
+            scales: None,
+        };
+        let Some(names) = beside else {
+            return Ok(FeedForward::Mixture(Box::new(mixture)));
+        };
+        let checkpoint = &self.checkpoint;
+        mixture.scales = Some(checkpoint.numbers(&names.expert_scales)?);
+        let norm = checkpoint.vector(&names.norm)?;
+        Ok(FeedForward::Beside(Box::new(Beside {
+            dense: self.gated(&names.dense)?,
+            dense_result_norm: checkpoint.vector(&names.dense_result_norm)?,
+            ones: norm.ones_like()?,
+            norm,
+            mixture,
+            result_norm: checkpoint.vector(&names.result_norm)?,
+            eps: config.rms_norm_eps as f32,
         })))
     }
 

@@ -13,6 +13,34 @@ pub(crate) enum FeedForward {
     Dense(Gated),
     /// Many gated layers, of which a few are chosen for each token.
     Mixture(Box<Mixture>),
+    /// Both, one beside the other.
+    Beside(Box<Beside>),
+}
+
+/// A dense layer, and experts that work on the residual stream beside it (Gemma 4); each has norms of its own.
+pub(crate) struct Beside {
+    pub(crate) dense: Gated,
+    /// The norm of the dense layer's result, `[hidden]`.
+    pub(crate) dense_result_norm: Tensor,
+    /// The norm before the experts.
+    pub(crate) norm: Tensor,
+    /// Ones: the router's norm has no weight.
+    pub(crate) ones: Tensor,
+    pub(crate) mixture: Mixture,
+    /// The norm of the experts' result.
+    pub(crate) result_norm: Tensor,
+    pub(crate) eps: f32,
+}
+
+impl Beside {
+    /// From the normed and the plain residual stream, `[N, hidden]` each, to `[N, hidden]`.
+    fn forward(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor, ModelError> {
+        let norm = |x: &Tensor, weight: &Tensor| ops::rms_norm(x, weight, self.eps);
+        let dense = norm(&self.dense.forward(x)?, &self.dense_result_norm)?;
+        let routed = norm(residual, &self.ones)?;
+        let chosen = self.mixture.chosen(&norm(residual, &self.norm)?, &routed)?;
+        Ok((dense + norm(&chosen, &self.result_norm)?)?)
+    }
 }
 
 /// `down(activation(gate(x), up(x)))`
@@ -58,12 +86,14 @@ pub(crate) struct Mixture {
     pub(crate) shared: Option<(Gated, Option<Linear>)>,
     /// How many experts work on a token, and how they are weighted.
     pub(crate) config: Experts,
+    /// What the weight of each expert is multiplied with, once a token's sum to 1.
+    pub(crate) scales: Option<Vec<f32>>,
 }
 
 impl Mixture {
     /// From `[N, hidden]` to `[N, hidden]`.
     pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
-        let chosen = self.chosen(x)?;
+        let chosen = self.chosen(x, x)?;
         let Some((expert, weight)) = &self.shared else {
             return Ok(chosen);
         };
@@ -75,16 +105,17 @@ impl Mixture {
         Ok((chosen + result.broadcast_mul(&weight)?)?)
     }
 
-    /// What the chosen experts give.
-    fn chosen(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+    /// What the experts give for `x` that are chosen by `routed`, `[N, hidden]` both.
+    fn chosen(&self, x: &Tensor, routed: &Tensor) -> Result<Tensor, ModelError> {
         let (n, hidden) = x.dims2()?;
-        let logits = self.router.forward(x)?.to_dtype(DType::F32)?;
+        let logits = self.router.forward(routed)?.to_dtype(DType::F32)?;
         let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
         let mut tokens = vec![(Vec::new(), Vec::new()); self.experts.len()];
         for (token, logits) in logits.iter().enumerate() {
             for (expert, weight) in route(logits, self.correction.as_deref(), &self.config) {
                 tokens[expert].0.push(token as u32);
-                tokens[expert].1.push(weight);
+                let scale = self.scales.as_ref().map_or(1.0, |scales| scales[expert]);
+                tokens[expert].1.push(weight * scale);
             }
         }
         let chosen = self
@@ -168,11 +199,12 @@ fn route(logits: &[f32], correction: Option<&[f32]>, config: &Experts) -> Vec<(u
 }
 
 impl FeedForward {
-    /// From `[N, hidden]` to `[N, hidden]`.
-    pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+    /// From the normed and the plain residual stream, `[N, hidden]` each, to `[N, hidden]`.
+    pub(crate) fn forward(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor, ModelError> {
         match self {
             Self::Dense(gated) => Ok(gated.forward(x)?),
             Self::Mixture(mixture) => mixture.forward(x),
+            Self::Beside(beside) => beside.forward(x, residual),
         }
     }
 }
@@ -192,6 +224,7 @@ mod tests {
             scale: 1.0,
             shared: None,
             first: 0,
+            beside_dense: false,
             mxfp4: false,
             together: false,
         };

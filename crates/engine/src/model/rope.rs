@@ -131,6 +131,11 @@ fn frequencies(rope: &Rope) -> (f32, Vec<Vec<f32>>) {
     match &rope.scaling {
         RopeScaling::None => (1.0, vec![each(&|_, x| x)]),
         RopeScaling::Linear { factor } => (1.0, vec![each(&|_, x| x / factor)]),
+        RopeScaling::Proportional { turned, factor } => {
+            let mut turning = each(&|_, x| x / factor);
+            turning.truncate(*turned);
+            (1.0, vec![turning])
+        }
         RopeScaling::Llama3 {
             factor,
             low_turns,

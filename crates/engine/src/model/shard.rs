@@ -118,6 +118,13 @@ impl Shard {
                 own.family.name()
             )));
         }
+        if own.full_layers.is_some() {
+            return Err(ModelError::Unsupported(format!(
+                "--tensor-parallel {}: heads of layers without windows are of another number and width than the others' \
+                 ({:?}), and are not divided; leave it out",
+                self.count, own.family
+            )));
+        }
         let (width, what) = match &mut own.experts {
             Some(experts) => (&mut experts.intermediate, "numbers in an expert"),
             None => (&mut own.intermediate, "numbers in a feed-forward layer"),

@@ -48,11 +48,10 @@ impl TensorReader<'_> {
     /// What a recurrent layer computes with beside its projections.
     pub(super) fn delta(&self, names: &DeltaNames) -> Result<DeltaWeights, ModelError> {
         let read = |name: &str| self.weights.get(name, &Device::Cpu, DType::F32);
-        let numbers = |name: &str| self.numbers(name);
         let recurrent = self.config.recurrent.as_ref();
         let converted = recurrent.is_some_and(|recurrent| recurrent.shape.converted);
         let convolution = read(&names.convolution)?.squeeze(1)?.t()?;
-        let mut rate: Vec<f32> = numbers(&names.rate)?;
+        let mut rate = self.numbers(&names.rate)?;
         if !converted {
             for rate in &mut rate {
                 *rate = -rate.exp();
@@ -61,8 +60,8 @@ impl TensorReader<'_> {
         Ok(DeltaWeights {
             convolution: convolution.contiguous()?.flatten_all()?.to_vec1()?,
             rate,
-            step_bias: numbers(&names.step_bias)?,
-            norm: numbers(&names.norm)?,
+            step_bias: self.numbers(&names.step_bias)?,
+            norm: self.numbers(&names.norm)?,
             eps: self.config.rms_norm_eps as f32,
         })
     }
@@ -376,10 +375,13 @@ impl TensorReader<'_> {
         }))
     }
 
-    /// How many outputs are of queries, keys and values.
-    fn qkv_parts(&self) -> [usize; 3] {
+    /// How many outputs are of queries, keys and values, the latter where they are not keys.
+    fn qkv_parts(&self) -> Vec<usize> {
         let config = self.config;
-        [config.heads, config.kv_heads, config.kv_heads].map(|heads| heads * config.head_dim)
+        let values = if config.keys_are_values { 0 } else { 1 };
+        let heads = std::iter::once(config.heads);
+        let heads = heads.chain(std::iter::repeat_n(config.kv_heads, 1 + values));
+        heads.map(|heads| heads * config.head_dim).collect()
     }
 
     /// The order of the rows of queries, keys and values; `None` if they are in order already.
@@ -399,7 +401,11 @@ impl TensorReader<'_> {
             order => order?,
         };
         let turned = heads + self.config.kv_heads;
-        let all = turned + self.config.kv_heads;
+        let all = if self.config.keys_are_values {
+            turned
+        } else {
+            turned + self.config.kv_heads
+        };
         // Behind the rows of each query head stand those of its gate.
         let gates = |head: usize| if gated { head.min(heads) } else { 0 };
         // The rows of values stay in place.

@@ -52,3 +52,21 @@ fn known_shapes_have_the_sizes_their_makers_name() {
     assert!((eight - four - down as f64 * (8.5 - 4.625) / 8.0).abs() < 2.0);
     assert!(kv_cache(&of("qwen3-8b")).starts_with("144.0 KiB a token as bf16"));
 }
+
+#[test]
+fn layers_with_windows_keep_their_window() {
+    let config = r#"{"architectures": ["Gemma4ForCausalLM"], "attention_k_eq_v": true, "hidden_size": 5376,
+        "hidden_size_per_layer_input": 0, "intermediate_size": 21504, "num_attention_heads": 32, "max_position_embeddings": 4096,
+        "num_global_key_value_heads": 4, "num_hidden_layers": 60, "num_key_value_heads": 16, "sliding_window": 1024}"#;
+    let config = ModelConfig::parse(config, "gemma-4-31b").unwrap();
+    let told = kv_cache(&config);
+    assert!(
+        told.starts_with("80.0 KiB a token, and 800.0 for each of the last 1024, as bf16"),
+        "{told}"
+    );
+    let whole = (4096 * 80 + 1024 * 800) * 1024;
+    assert!(
+        told.contains(&format!("{} for one whole context", bytes(whole))),
+        "{told}"
+    );
+}

@@ -12,6 +12,8 @@ mod rope;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 pub(crate) use self::quantization::Zeros;
@@ -49,6 +51,8 @@ pub struct Experts {
     pub(crate) shared: Option<usize>,
     /// The first layer that has experts; those before have a feed-forward layer of width [`ModelConfig::intermediate`].
     pub(crate) first: usize,
+    /// Whether they work beside a dense layer of width [`ModelConfig::intermediate`].
+    pub(crate) beside_dense: bool,
     /// Whether their weights are stored in MXFP4, `quantization_config`.
     pub(crate) mxfp4: bool,
     /// Whether a layer's are stored in one tensor, gate and up alternating: gpt-oss, but not its GGUF files.
@@ -91,6 +95,19 @@ pub struct SecondRope {
     pub layers: Vec<bool>,
 }
 
+/// What layers without windows have of their own, in place of the sizes of the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullLayers {
+    /// Whether a layer is one, by layer.
+    pub layers: Vec<bool>,
+    /// Their key and value heads.
+    pub kv_heads: usize,
+    /// The width of their heads.
+    pub head_dim: usize,
+    /// Whether their values are their projected keys, before these are normed and rotated.
+    pub(crate) keys_are_values: bool,
+}
+
 /// The sizes and constants of a decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
@@ -112,6 +129,10 @@ pub struct ModelConfig {
     pub kv_heads: usize,
     /// Width of a head; not always `hidden / heads`.
     pub head_dim: usize,
+    /// Whether values are the projected keys, before these are normed and rotated.
+    pub(crate) keys_are_values: bool,
+    /// What of this is otherwise in layers without windows.
+    pub full_layers: Option<FullLayers>,
     /// The number of positions: `max_position_embeddings`, or what `YaRN` stretches the original context to if that is more,
     /// up to the limit of this program (131,072).
     pub max_positions: usize,
@@ -141,7 +162,8 @@ pub struct ModelConfig {
     pub windows: Vec<Option<usize>>,
     /// The layers that keep a state in place of keys and values, if there are any.
     pub recurrent: Option<Recurrent>,
-    /// The experts of every layer, or of all but the first, in place of a feed-forward layer of width [`Self::intermediate`].
+    /// The experts of every layer, or of all but the first, in place of a feed-forward layer of width [`Self::intermediate`], or beside
+    /// it.
     pub experts: Option<Experts>,
     /// Layers behind the others that guess several tokens ahead, and are not loaded.
     pub layers_ahead: usize,
@@ -160,14 +182,18 @@ pub struct ModelConfig {
 impl ModelConfig {
     /// The number of parameters; tied ones count once.
     pub fn parameters(&self) -> usize {
-        let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let when = |there: bool, count: usize| if there { count } else { 0 };
         let family = self.family;
-        let attention = self.attention_weights()
-            + when(self.biases.qkv, queries + 2 * keys)
-            + when(self.biases.output, self.hidden)
-            + when(self.head_norms, self.head_norm_widths().iter().sum())
-            + when(family.has(Part::Sinks), self.heads);
+        let of_attention = |layer: usize| {
+            let own = self.at(layer);
+            let (queries, keys) = (own.heads * own.head_dim, own.kv_heads * own.head_dim);
+            own.attention_weights()
+                + when(own.biases.qkv, queries + 2 * keys)
+                + when(own.biases.output, own.hidden)
+                + when(own.head_norms, own.head_norm_widths().iter().sum())
+                + when(family.has(Part::Sinks), own.heads)
+        };
+        let attention = (0..self.layers).filter(|&layer| !self.is_recurrent(layer));
         let gated = |width: usize| {
             3 * self.hidden * width + when(self.biases.feed_forward, 2 * width + self.hidden)
         };
@@ -176,8 +202,11 @@ impl ModelConfig {
                 + usize::from(self.biases.feed_forward)
                 + usize::from(family.has(Part::RouterCorrection));
             let shared = |width| gated(width) + when(family.has(Part::SharedWeight), self.hidden);
+            // The dense layer, norms, and scales.
+            let beside = gated(self.intermediate) + 4 * self.hidden + experts.count;
             experts.count * (gated(experts.intermediate) + router)
                 + experts.shared.map_or(0, shared)
+                + when(experts.beside_dense, beside)
         });
         let norms = [
             Part::AttentionNorm,
@@ -185,7 +214,8 @@ impl ModelConfig {
             Part::FeedForwardNorm,
             Part::FeedForwardResultNorm,
         ];
-        let norms = norms.iter().filter(|part| family.has(**part)).count() * self.hidden;
+        let norms = norms.iter().filter(|part| family.has(**part)).count() * self.hidden
+            + when(family.has(Part::LayerScale), 1);
         let dense = self.dense_layers();
         let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
         let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
@@ -194,7 +224,7 @@ impl ModelConfig {
             shape.layers * (shape.weights(self.hidden) + others)
         });
         embeddings
-            + self.attention_layers() * attention
+            + attention.map(of_attention).sum::<usize>()
             + recurrent
             + dense * gated(self.intermediate)
             + (self.layers - dense) * with_experts
@@ -216,6 +246,49 @@ impl ModelConfig {
         }
     }
 
+    /// The configuration as a layer sees it: sizes and the rotary embedding are the layer's own.
+    pub fn at(&self, layer: usize) -> Cow<'_, Self> {
+        let Some(full) = &self.full_layers else {
+            return Cow::Borrowed(self);
+        };
+        let mut own = self.clone();
+        own.rope.clone_from(self.rope_at(layer));
+        if full.layers[layer] {
+            (own.kv_heads, own.head_dim) = (full.kv_heads, full.head_dim);
+            own.keys_are_values = full.keys_are_values;
+        }
+        Cow::Owned(own)
+    }
+
+    /// Whether a layer has the second rotary embedding.
+    pub(crate) fn has_second_rope(&self, layer: usize) -> bool {
+        let second = self.second_rope.as_ref();
+        second.is_some_and(|second| second.layers[layer])
+    }
+
+    /// The rotary embedding of a layer.
+    fn rope_at(&self, layer: usize) -> &Rope {
+        match &self.second_rope {
+            Some(second) if second.layers[layer] => &second.rope,
+            _ => &self.rope,
+        }
+    }
+
+    /// The configuration as the layer sees it whose projections around attention are the widest.
+    pub(crate) fn at_widest(&self) -> Cow<'_, Self> {
+        let full = self.full_layers.as_ref();
+        let layers = full.map_or(0..1, |full| 0..full.layers.len());
+        let layers = layers.map(|layer| self.at(layer));
+        let widest = layers.max_by_key(|own| (own.heads + 2 * own.kv_heads) * own.head_dim);
+        widest.unwrap_or(Cow::Borrowed(self))
+    }
+
+    /// The width of a dense layer beside experts, if there is one.
+    pub(crate) fn beside_experts(&self) -> usize {
+        let beside = self.experts.is_some_and(|experts| experts.beside_dense);
+        if beside { self.intermediate } else { 0 }
+    }
+
     /// Layers with attention; the others are recurrent.
     pub fn attention_layers(&self) -> usize {
         let recurrent = self.recurrent.as_ref();
@@ -231,7 +304,8 @@ impl ModelConfig {
     /// The numbers of a layer's projections around attention.
     fn attention_weights(&self) -> usize {
         let (queries, keys) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
-        let projected = if self.family.gates_heads { 3 } else { 2 } * queries + 2 * keys;
+        let projected = if self.family.gates_heads { 3 } else { 2 } * queries
+            + if self.keys_are_values { 1 } else { 2 } * keys;
         self.hidden * projected
     }
 
@@ -239,7 +313,9 @@ impl ModelConfig {
     /// use. Each costs two floating-point operations per token, apart from attention.
     pub fn active_layer_parameters(&self) -> usize {
         let with_experts = self.experts.as_ref().map_or(0, |experts| {
-            let width = experts.intermediate * experts.per_token + experts.shared.unwrap_or(0);
+            let width = experts.intermediate * experts.per_token
+                + experts.shared.unwrap_or(0)
+                + self.beside_experts();
             self.hidden * (3 * width + experts.count)
         });
         let dense = self.dense_layers();
@@ -248,7 +324,11 @@ impl ModelConfig {
         let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
             recurrent.shape.layers * recurrent.shape.weights(self.hidden)
         });
-        self.attention_layers() * self.attention_weights() + recurrent + feed_forward
+        let attention = (0..self.layers).filter(|&layer| !self.is_recurrent(layer));
+        let attention: usize = attention
+            .map(|layer| self.at(layer).attention_weights())
+            .sum();
+        attention + recurrent + feed_forward
     }
 
     /// What our CUDA kernels do not compute; candle's operations do.
@@ -261,6 +341,15 @@ impl ModelConfig {
                 "GELU in feed-forward layers",
             ),
             (self.second_rope.is_some(), "two rotary embeddings"),
+            (
+                self.full_layers.is_some(),
+                "heads of another width in layers without windows",
+            ),
+            (self.family.norms_values, "norms of values"),
+            (
+                self.family.has(Part::LayerScale),
+                "a scale of each layer's result",
+            ),
             (
                 self.score_softcap.is_some() || self.logit_softcap.is_some(),
                 "bounds on scores or logits",
@@ -315,6 +404,7 @@ impl ModelConfig {
                     .is_some_and(|experts| experts.shared.is_some()),
                 "experts that work on every token",
             ),
+            (self.beside_experts() > 0, "experts beside a dense layer"),
         ]
         .into_iter()
         .find_map(|(is_so, what)| is_so.then_some(what))
@@ -359,12 +449,18 @@ impl ModelConfig {
         let mut config = read::parse(&value, path)?;
         // Far beyond any model; with these limits products of sizes fit in 64 bits, and lists of tensors in memory.
         let experts = config.experts;
+        let full = config.full_layers.as_ref();
         for (what, size, most) in [
             ("number of layers", config.layers, 512),
             ("hidden size", config.hidden, 1 << 16),
             ("intermediate size", config.intermediate, 1 << 18),
             ("number of heads", config.heads, 1024),
             ("head width", config.head_dim, 1024),
+            (
+                "head width of layers without windows",
+                full.map_or(0, |full| full.head_dim),
+                1024,
+            ),
             (
                 "number of experts",
                 experts.map_or(0, |experts| experts.count),
@@ -389,13 +485,16 @@ impl ModelConfig {
                 MAX_TENSORS / 4
             ));
         }
-        config.max_positions = config.max_positions.min(MAX_POSITIONS);
-        if !config.heads.is_multiple_of(config.kv_heads) {
-            return keys.fail(format!(
-                "{} query heads are not a multiple of {} key heads (num_attention_heads, num_key_value_heads)",
-                config.heads, config.kv_heads
-            ));
+        let kv_heads = full.map(|full| (full.kv_heads, "layers without windows, "));
+        for (kv_heads, of) in [(config.kv_heads, "")].into_iter().chain(kv_heads) {
+            if !config.heads.is_multiple_of(kv_heads) {
+                return keys.fail(format!(
+                    "{} query heads are not a multiple of {kv_heads} key heads ({of}num_attention_heads, num_key_value_heads)",
+                    config.heads
+                ));
+            }
         }
+        config.max_positions = config.max_positions.min(MAX_POSITIONS);
         Ok(config)
     }
 }

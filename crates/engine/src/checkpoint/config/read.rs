@@ -1,11 +1,13 @@
 //! Reads `config.json` by the row of its family.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::keys::{Keys, is_nothing, short};
 use super::{
-    Activation, Biases, Experts, ModelConfig, Rope, RopeScaling, SecondRope, quantization,
-    recurrent, rope,
+    Activation, Biases, Experts, FullLayers, ModelConfig, Rope, RopeScaling, SecondRope,
+    quantization, recurrent, rope,
 };
 use crate::checkpoint::families::{
     Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, WRAPPERS, Windows,
@@ -239,14 +241,16 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     if family.must_stretch && !stretches("rope_scaling") && !stretches("rope_parameters") {
         return keys.fail("no rope_scaling");
     }
-    let (mut rope, window_rope) = ropes(keys, family, head_dim)?;
+    let layers = keys.size("num_hidden_layers")?;
+    let full = full_layers(keys, family, kv_heads, head_dim)?;
+    let full_head_dim = full.as_ref().map_or(head_dim, |full| full.head_dim);
+    let (mut rope, window_rope) = ropes(keys, family, [full_head_dim, head_dim])?;
     if family.theta_ratio && keys.get("rope_ratio").is_some() {
         rope.theta *= keys.positive("rope_ratio", keys.get("rope_ratio"))?;
     }
     // Checkpoints stretched with YaRN often leave this at the original value.
     let stretched = rope.stretched_context().unwrap_or(0);
     let max_positions = keys.size("max_position_embeddings")?.max(stretched);
-    let layers = keys.size("num_hidden_layers")?;
     let hidden_act = match family.gate {
         Gate::Silu | Gate::Clamped => "silu",
         Gate::Gelu => "gelu_pytorch_tanh",
@@ -261,6 +265,7 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         Factor::InverseOf(key) => number(key).map(|number| 1.0 / number),
         Factor::RootOfWidth => Ok((hidden as f64).sqrt()),
         Factor::InverseRootOf(key) => number(key).map(|number| 1.0 / number.sqrt()),
+        Factor::One => Ok(1.0),
     };
     let softcap = |key: Option<&str>| match key {
         Some(key) if keys.get(key).is_some() => match number(key)? {
@@ -280,6 +285,13 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     } else {
         windows(keys, family, layers, max_positions)?
     };
+    let full_layers = full.map(|full| FullLayers {
+        layers: windowed.iter().map(|windowed| !windowed).collect(),
+        ..full
+    });
+    if let Some(full) = &full_layers {
+        check_overrides(keys, full, [kv_heads, head_dim])?;
+    }
     let second_rope = match unrotated(keys, family, layers, &windowed)? {
         Some(layers) => Some(SecondRope {
             rope: Rope::still(),
@@ -304,6 +316,8 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         heads,
         kv_heads,
         head_dim,
+        keys_are_values: false,
+        full_layers,
         max_positions,
         rms_norm_eps: number("rms_norm_eps")?,
         windows,
@@ -347,13 +361,128 @@ fn bias(keys: &Keys, bias: Bias) -> Result<bool, CheckpointError> {
     }
 }
 
-/// The rotary embedding, and another one of the layers with windows.
+/// The sizes that layers without windows have of their own.
+fn full_layers(
+    keys: &Keys,
+    family: &Family,
+    kv_heads: usize,
+    head_dim: usize,
+) -> Result<Option<FullLayers>, CheckpointError> {
+    let Some(named) = &family.full_layers else {
+        return Ok(None);
+    };
+    let keys_are_values = keys.flag(named.keys_are_values, false)?;
+    let own_heads = keys.optional_size(named.kv_heads)?;
+    let (key, default) = named.head_dim;
+    let mut full = FullLayers {
+        layers: Vec::new(),
+        // As in transformers, which has them only where values are keys.
+        kv_heads: own_heads.filter(|_| keys_are_values).unwrap_or(kv_heads),
+        head_dim: keys.optional_size(key)?.unwrap_or(default),
+        keys_are_values,
+    };
+    // transformers 5 writes sizes by layer in place of these keys, with what is otherwise in a layer.
+    let Some(by_layer) = overrides(keys)?.values().next() else {
+        return Ok(Some(full));
+    };
+    let read = |name: &str, base: usize| match by_layer.get(name) {
+        None => Ok(base),
+        Some(size) => match size.as_u64() {
+            Some(size) if size > 0 => Ok(size as usize),
+            _ => keys.fail(format!("per_layer_config: {name} is {}", short(size))),
+        },
+    };
+    for (key, own, name, base) in [
+        (key, &mut full.head_dim, "head_dim", head_dim),
+        (
+            named.kv_heads,
+            &mut full.kv_heads,
+            "num_key_value_heads",
+            kv_heads,
+        ),
+    ] {
+        let size = read(name, base)?;
+        if keys.get(key).is_some() && size != *own {
+            return keys.fail(format!("{key} and per_layer_config differ"));
+        }
+        *own = size;
+    }
+    Ok(Some(full))
+}
+
+/// `per_layer_config`, sizes that single layers have of their own.
+fn overrides<'a>(keys: &Keys<'a>) -> Result<&'a Map<String, Value>, CheckpointError> {
+    static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    match keys.get("per_layer_config") {
+        None => Ok(&NONE),
+        Some(Value::Object(by_layer)) => Ok(by_layer),
+        Some(other) => keys.fail(format!(
+            "per_layer_config is {}, not an object",
+            short(other)
+        )),
+    }
+}
+
+/// Refuses sizes by layer that are not those of layers without windows, for each of these the same.
+fn check_overrides(
+    keys: &Keys,
+    full: &FullLayers,
+    [kv_heads, head_dim]: [usize; 2],
+) -> Result<(), CheckpointError> {
+    let by_layer = overrides(keys)?;
+    if by_layer.is_empty() {
+        return Ok(());
+    }
+    let known = |layer: usize| by_layer.get(&layer.to_string());
+    let wanted = [
+        ("head_dim", head_dim, full.head_dim),
+        ("num_key_value_heads", kv_heads, full.kv_heads),
+    ];
+    for (layer, is_full) in full.layers.iter().enumerate() {
+        let own = known(layer).and_then(Value::as_object);
+        for (name, base, of_full) in wanted {
+            let size = own.and_then(|own| own.get(name));
+            let size = size.map_or(Some(base as u64), Value::as_u64);
+            let expected = if *is_full { of_full } else { base };
+            if size != Some(expected as u64) {
+                return keys.fail(format!(
+                    "per_layer_config.{layer}: {name} must be the same in all layers of a kind ({expected} by layer_types)"
+                ));
+            }
+        }
+        let mut others = own.into_iter().flat_map(Map::keys);
+        if let Some(other) = others.find(|key| wanted.iter().all(|(name, ..)| name != key)) {
+            return keys.fail(format!("per_layer_config.{layer}.{other} is not supported"));
+        }
+    }
+    let layers = |key: &str| {
+        key.parse()
+            .is_ok_and(|layer: usize| layer < full.layers.len())
+    };
+    match by_layer.keys().find(|key| !layers(key)) {
+        Some(key) => keys.fail(format!(
+            "per_layer_config names layer {key} of {}",
+            full.layers.len()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The rotary embedding, and another one of the layers with windows; heads of the first are as wide as the first number says.
 fn ropes(
     keys: &Keys,
     family: &Family,
-    head_dim: usize,
+    [full, windowed]: [usize; 2],
 ) -> Result<(Rope, Option<Rope>), CheckpointError> {
-    let parse = |keys: &Keys, theta| Rope::parse(keys, head_dim, family, theta);
+    let parse = |keys: &Keys, head_dim, theta| {
+        let rope = Rope::parse(keys, head_dim, family, theta)?;
+        if family.proportional.is_some() && rope.dims != head_dim {
+            return keys.fail(
+                "rope_parameters: partial_rotary_factor is supported with rope_type \"proportional\" alone",
+            );
+        }
+        Ok(rope)
+    };
     let by_kind = keys.get("rope_parameters").and_then(Value::as_object);
     let by_kind = by_kind.filter(|by_kind| by_kind.values().any(Value::is_object));
     let window_theta = family.window_theta;
@@ -363,19 +492,29 @@ fn ropes(
         None => None,
     };
     let Some(by_kind) = by_kind else {
-        let rope = parse(keys, family.theta)?;
+        let mut rope = parse(keys, full, family.theta)?;
         // What stretches angles is about layers that see everything.
         let same = family.stretches_full_layers.then_some(rope.theta);
         let window = window_theta.or(same).map(|theta| Rope {
             theta,
+            dims: rope.dims * windowed / full,
             scaling: RopeScaling::None,
             ..rope.clone()
         });
+        if let (Some(share), RopeScaling::None) = (family.proportional, &rope.scaling) {
+            rope.scaling = RopeScaling::Proportional {
+                turned: (share * full as f64) as usize / 2,
+                factor: 1.0,
+            };
+        }
         let window = window.filter(|window| *window != rope);
         return Ok((rope, window));
     };
     // transformers 5 has one set of keys for each kind of layer.
-    let of = |kind: &str, theta: Option<f64>| {
+    let of = |kind: &str, head_dim: usize, theta: Option<f64>| {
+        if family.proportional.is_some() && !by_kind.contains_key(kind) {
+            return keys.fail(format!("no rope_parameters.{kind}"));
+        }
         let mut own = Map::new();
         for key in [
             "max_position_embeddings",
@@ -387,7 +526,11 @@ fn ropes(
             "rope_parameters".into(),
             by_kind.get(kind).cloned().unwrap_or_default(),
         );
-        parse(&Keys::new(&Value::Object(own), keys.path()), theta)
+        parse(
+            &Keys::new(&Value::Object(own), keys.path()),
+            head_dim,
+            theta,
+        )
     };
     if let Some(other) = by_kind
         .keys()
@@ -399,8 +542,8 @@ fn ropes(
         None => family.theta,
         theta => Some(keys.positive("rope_theta", theta)?),
     };
-    let rope = of("full_attention", default)?;
-    let window = of("sliding_attention", window_theta.or(default))?;
+    let rope = of("full_attention", full, default)?;
+    let window = of("sliding_attention", windowed, window_theta.or(default))?;
     let other = window != rope;
     Ok((rope, other.then_some(window)))
 }
@@ -442,16 +585,19 @@ fn windows(
         }
         (_, None) => None,
     };
+    let by_kind = |mut kinds: Vec<bool>| {
+        if let Some(last) = kinds.last_mut().filter(|_| family.ends_full) {
+            *last = false;
+        }
+        let windows = kinds.iter().map(|kind| window.filter(|_| *kind)).collect();
+        (windows, kinds)
+    };
     let Some(kinds) = keys.get("layer_types") else {
         let windowed = |layer: usize| match every {
             Some(every) => !(layer + 1).is_multiple_of(every),
             None => layer >= first,
         };
-        let kinds: Vec<bool> = (0..layers).map(windowed).collect();
-        return Ok((
-            kinds.iter().map(|kind| window.filter(|_| *kind)).collect(),
-            kinds,
-        ));
+        return Ok(by_kind((0..layers).map(windowed).collect()));
     };
     let kinds = kinds.as_array().map_or(&[][..], Vec::as_slice);
     if kinds.len() != layers {
@@ -477,10 +623,7 @@ fn windows(
             )),
         })
         .collect::<Result<Vec<bool>, _>>()?;
-    Ok((
-        kinds.iter().map(|kind| window.filter(|_| *kind)).collect(),
-        kinds,
-    ))
+    Ok(by_kind(kinds))
 }
 
 /// Every how manyth layer has no window: a number, or letters for layers with a window (L) and one without (G) that come again and again.
@@ -547,6 +690,11 @@ fn experts(
     let Some(named) = &family.experts else {
         return Ok(None);
     };
+    if let Some(key) = named.beside_dense
+        && !keys.flag(key, false)?
+    {
+        return Ok(None);
+    }
     let mut counts = named.count.iter().filter(|key| !keys.lacks(key));
     let count = counts
         .next()
@@ -590,6 +738,7 @@ fn experts(
         },
         shared,
         first,
+        beside_dense: named.beside_dense.is_some(),
         mxfp4,
         // GGUF files store experts apart.
         together: family.has(Part::ExpertsGateUp) && !keys.flag(EXPERTS_APART, false)?,

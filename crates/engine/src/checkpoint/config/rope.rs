@@ -38,6 +38,13 @@ pub enum RopeScaling {
         /// `factor`
         factor: f64,
     },
+    /// Some of the pairs, the first ones, turn; exponents are those of the whole head, and the other pairs stand still.
+    Proportional {
+        /// How many pairs turn, by `partial_rotary_factor`.
+        turned: usize,
+        /// All are divided by this, `factor`.
+        factor: f64,
+    },
     /// Llama 3.1's way.
     Llama3 {
         /// Low frequencies are divided by this, `factor`.
@@ -163,7 +170,9 @@ impl<'a> RopeKeys<'a> {
             "original_max_position_embeddings",
         ];
         let own: &[&str] = match scaling {
-            RopeScaling::None | RopeScaling::Linear { .. } => &[],
+            RopeScaling::None | RopeScaling::Linear { .. } | RopeScaling::Proportional { .. } => {
+                &[]
+            }
             RopeScaling::Llama3 { .. } => &["low_freq_factor", "high_freq_factor"],
             RopeScaling::Yarn { .. } => &[
                 "beta_fast",
@@ -294,8 +303,16 @@ impl Rope {
         } else {
             &[]
         };
+        let (turned, dims) = match kind {
+            "proportional" => (dims / 2, head_dim),
+            _ => (0, dims),
+        };
         let scaling = match kind {
             "default" => RopeScaling::None,
+            "proportional" => RopeScaling::Proportional {
+                turned,
+                factor: rope.number_or("factor", 1.0)?,
+            },
             "dynamic" if family.stretches_base && rope.get("alpha").is_some() => {
                 let width = dims as f64;
                 theta *= rope.number("alpha")?.powf(width / (width - 2.0));
@@ -317,7 +334,7 @@ impl Rope {
             "longrope" | "su" => long_rope(&rope, dims / 2)?,
             other => {
                 return keys.fail(format!(
-                    "{} of type {other:?} is not supported, only default, linear, llama3, yarn and longrope",
+                    "{} of type {other:?} is not supported, only default, linear, llama3, yarn, longrope and proportional",
                     rope.name
                 ));
             }

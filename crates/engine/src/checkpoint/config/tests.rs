@@ -474,6 +474,140 @@ fn gemma_differs_by_layer() {
     );
 }
 
+/// gemma-4-31B, as it is published.
+fn gemma4() -> Value {
+    let mut layers = ["sliding_attention"; 6];
+    layers[5] = "full_attention";
+    json!({"architectures": ["Gemma4ForCausalLM"], "attention_k_eq_v": true, "enable_moe_block": false,
+        "final_logit_softcapping": 30.0, "global_head_dim": 512, "head_dim": 256, "hidden_activation": "gelu_pytorch_tanh",
+        "hidden_size": 5376, "hidden_size_per_layer_input": 0, "intermediate_size": 21504, "layer_types": layers.repeat(10),
+        "max_position_embeddings": 262_144, "num_attention_heads": 32, "num_experts": null, "num_global_key_value_heads": 4,
+        "num_hidden_layers": 60, "num_key_value_heads": 16, "num_kv_shared_layers": 0, "rms_norm_eps": 1e-6, "rope_parameters":
+        {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6, "rope_type": "proportional"},
+        "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}, "sliding_window": 1024,
+        "tie_word_embeddings": true, "use_bidirectional_attention": "vision", "use_double_wide_mlp": false,
+        "vocab_size": 262_144, "vocab_size_per_layer_input": 262_144})
+}
+
+#[test]
+fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
+    let parsed = parse(&gemma4()).unwrap();
+    let billions = parsed.parameters() as f64 / 1e9;
+    assert!((billions - 30.697).abs() < 0.001, "{billions}");
+    for (layer, expected) in [(4, (16, 256, false, 1e4)), (5, (4, 512, true, 1e6))] {
+        let own = parsed.at(layer);
+        let found = (own.kv_heads, own.head_dim, own.keys_are_values);
+        assert_eq!((found.0, found.1, found.2, own.rope.theta), expected);
+        assert_eq!(own.rope.dims, own.head_dim);
+    }
+    let turned = RopeScaling::Proportional {
+        turned: 64,
+        factor: 1.0,
+    };
+    assert_eq!((&parsed.rope.scaling, parsed.rope.dims), (&turned, 512));
+    assert!((parsed.score_scale - 1.0).abs() < 1e-12);
+    // What is left out is what the class takes, and the last layer sees everything whatever is said of it.
+    let mut brief = gemma4();
+    for key in [
+        "global_head_dim",
+        "layer_types",
+        "rope_parameters",
+        "vocab_size",
+    ] {
+        brief.as_object_mut().unwrap().remove(key);
+    }
+    assert_eq!(parse(&brief).unwrap(), parsed);
+    let mut last = gemma4();
+    last["layer_types"][59] = "sliding_attention".into();
+    assert_eq!(parse(&last).unwrap(), parsed);
+    // Sizes by layer, as transformers 5 writes them.
+    let mut by_layer = brief.clone();
+    by_layer["num_global_key_value_heads"] = Value::Null;
+    let full = (5..60).step_by(6);
+    let own = full.map(|layer| {
+        (
+            layer.to_string(),
+            json!({"head_dim": 512, "num_key_value_heads": 4}),
+        )
+    });
+    by_layer["per_layer_config"] = Value::Object(own.collect());
+    assert_eq!(parse(&by_layer).unwrap(), parsed);
+    // Without shared keys and values their number is the same in all layers.
+    brief["attention_k_eq_v"] = json!(false);
+    assert_eq!(parse(&brief).unwrap().at(5).kv_heads, 16);
+    let unsaid = |key: &str, value: Value| {
+        let mut changed = by_layer.clone();
+        changed["per_layer_config"][key] = value;
+        parse(&changed).unwrap_err()
+    };
+    assert!(unsaid("4", json!({"head_dim": 512})).contains("per_layer_config.4: head_dim"));
+    assert!(unsaid("17", json!({})).contains("per_layer_config.17: head_dim"));
+    assert!(
+        unsaid(
+            "17",
+            json!({"head_dim": 512, "num_key_value_heads": 4, "mlp": 1})
+        )
+        .contains("17.mlp")
+    );
+    assert!(unsaid("60", json!({})).contains("names layer 60 of 60"));
+    assert!(unsaid("5", json!({"head_dim": -1})).contains("head_dim is -1"));
+    let theta = json!({"rope_theta": 1e4});
+    for (key, value, told) in [
+        ("per_layer_config", json!([1]), "per_layer_config is [1]"),
+        (
+            "per_layer_config",
+            json!({"5": {"head_dim": 128}}),
+            "global_head_dim and per_layer_config differ",
+        ),
+        (
+            "num_global_key_value_heads",
+            json!(5),
+            "32 query heads are not a multiple of 5 key heads (layers without",
+        ),
+        (
+            "global_head_dim",
+            json!(1 << 20),
+            "head width of layers without windows",
+        ),
+        (
+            "use_bidirectional_attention",
+            json!("all"),
+            "use_bidirectional_attention \"all\"",
+        ),
+        ("num_kv_shared_layers", json!(20), "num_kv_shared_layers 20"),
+        (
+            "hidden_size_per_layer_input",
+            Value::Null,
+            "hidden_size_per_layer_input 256",
+        ),
+        (
+            "layer_types",
+            json!(vec!["chunked_attention"; 60]),
+            "chunked_attention",
+        ),
+        (
+            "rope_parameters",
+            json!({"sliding_attention": &theta}),
+            "no rope_parameters.full_attention",
+        ),
+        (
+            "rope_parameters",
+            json!({"sliding_attention": &theta, "full_attention": {"partial_rotary_factor": 0.5}}),
+            "partial_rotary_factor is supported with",
+        ),
+        (
+            "rope_parameters",
+            json!({"sliding_attention": &theta, "full_attention": {"rope_type": "proportional", "mscale": 2}}),
+            "mscale",
+        ),
+    ] {
+        let mut changed = gemma4();
+        changed[key] = value;
+        let error = parse(&changed).unwrap_err();
+        assert!(error.contains(told), "{key}: {error}");
+    }
+}
+
 #[test]
 fn what_is_left_out_is_what_the_family_takes() {
     let glm = json!({"architectures": ["Glm4ForCausalLM"], "vocab_size": 100, "hidden_size": 32, "intermediate_size": 64,

@@ -58,12 +58,23 @@ pub(crate) enum Part {
     Down,
     /// The norm of the feed-forward layer's result.
     FeedForwardResultNorm,
+    /// The number that a layer's result is multiplied with, the residual stream included.
+    LayerScale,
+    /// Where experts work beside a dense layer: the norm of the latter's result, the norm before the experts, and that of theirs.
+    DenseResultNorm,
+    ExpertsNorm,
+    ExpertsResultNorm,
+    /// What the router's inputs are multiplied with, `[hidden]`, and what the experts' weights are, `[experts]`.
+    RouterScale,
+    ExpertScales,
     Router,
     /// What is added to an expert's score when experts are chosen, and not when they are weighed.
     RouterCorrection,
     /// An expert's matrices, `{}` in the name for its number; in GGUF those of all experts in one tensor.
     ExpertGate,
     ExpertUp,
+    /// Gate and up of all experts in one tensor of a GGUF file, an expert's gate before its up.
+    ExpertGateUp,
     ExpertDown,
     /// All experts of a layer in one tensor, gate and up alternating.
     ExpertsGateUp,
@@ -99,6 +110,9 @@ impl Part {
                 | Self::ExpertsDown
                 | Self::DeltaStepBias
                 | Self::DeltaRate
+                | Self::LayerScale
+                | Self::RouterScale
+                | Self::ExpertScales
         )
     }
 
@@ -212,6 +226,19 @@ pub(crate) enum Factor {
     RootOfWidth,
     /// One through the root of this key's number.
     InverseRootOf(&'static str),
+    /// Nothing.
+    One,
+}
+
+/// Keys of sizes that layers without windows have in place of those of the others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FullLayerKeys {
+    /// The width of a head, and what it is where the key is left out.
+    pub(crate) head_dim: (&'static str, usize),
+    /// Whether values are the projected keys, before these are normed and rotated.
+    pub(crate) keys_are_values: &'static str,
+    /// Key heads, which count where values are keys.
+    pub(crate) kv_heads: &'static str,
 }
 
 /// The keys of a family with experts.
@@ -230,6 +257,8 @@ pub(crate) struct ExpertKeys {
     pub(crate) scale: Option<&'static str>,
     /// The key that says how many layers have no experts, the first ones.
     pub(crate) dense: Option<&'static str>,
+    /// Whether there are any, where that is a key's to say; they work beside a dense layer then, on the residual stream.
+    pub(crate) beside_dense: Option<&'static str>,
     /// Whether Safetensors stack them in two tensors, `experts.gate_up_proj`, `[experts, 2 · width, hidden]` with gates before ups,
     /// and `experts.down_proj`, `[experts, hidden, width]`.
     pub(crate) stacked: bool,
@@ -292,6 +321,10 @@ pub struct Family {
     pub(crate) output_bias: Bias,
     pub(crate) feed_forward_bias: Bias,
     pub(crate) windows: Windows,
+    /// What layers without windows have of their own.
+    pub(crate) full_layers: Option<FullLayerKeys>,
+    /// Whether the last layer has no window, whatever the file says.
+    pub(crate) ends_full: bool,
     pub(crate) experts: Option<ExpertKeys>,
     pub(crate) gate: Gate,
     /// Whether a norm's weight is 1 more than what Safetensors store.
@@ -311,6 +344,10 @@ pub struct Family {
     pub(crate) window_theta: Option<(&'static str, f64)>,
     /// Whether what stretches angles is about layers without windows alone.
     pub(crate) stretches_full_layers: bool,
+    /// The share of pairs that turn in layers without windows where no key says so, their exponents those of the whole head.
+    pub(crate) proportional: Option<f64>,
+    /// Whether values are normed by head, without a weight.
+    pub(crate) norms_values: bool,
     /// Whether the projection of queries has, behind each head's, as many rows of a gate for what the head returns.
     pub(crate) gates_heads: bool,
     /// Keys of config.json that its GGUF files have no keys for.
@@ -345,6 +382,7 @@ const TOWERS: &[&str] = &[
     "visual.",
     "model.vision_tower.",
     "vision_tower.",
+    "model.vision_embedder.",
     "model.vision_model.",
     "vision_model.",
     "model.multi_modal_projector.",
@@ -546,6 +584,21 @@ mod tests {
                 "Qwen2",
                 "blk.1.attn_q.bias",
                 "model.layers.1.self_attn.q_proj.bias",
+            ),
+            (
+                "Gemma4",
+                "blk.2.ffn_gate_inp.scale",
+                "model.layers.2.router.scale",
+            ),
+            (
+                "Gemma4",
+                "blk.2.ffn_down_exps.scale",
+                "model.layers.2.router.per_expert_scale",
+            ),
+            (
+                "Gemma4",
+                "blk.2.ffn_gate_inp.weight",
+                "model.layers.2.router.proj.weight",
             ),
             (
                 "ChatGlm",

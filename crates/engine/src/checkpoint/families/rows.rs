@@ -1,16 +1,18 @@
 //! The table of families.
 
 use super::{
-    Bias, ExpertKeys, Factor, Family, Gate as GateKind, HeadNorms, Part, Scores, Setting,
-    SharedWidth, TensorName, Unrotated, Windows, Wrapper,
+    Bias, ExpertKeys, Factor, Family, FullLayerKeys, Gate as GateKind, HeadNorms, Part, Scores,
+    Setting, SharedWidth, TensorName, Unrotated, Windows, Wrapper,
 };
 
 use Part::{
     AttentionNorm, AttentionOutput, AttentionResultNorm, DeltaBeta, DeltaConvolution, DeltaGate,
-    DeltaNorm, DeltaOutput, DeltaQueryKeyValue, DeltaRate, DeltaStep, DeltaStepBias, Down,
-    Embedding, ExpertDown, ExpertGate, ExpertUp, ExpertsDown, ExpertsGateUp, FeedForwardNorm,
-    FeedForwardResultNorm, Gate, GateUp, Head, Key, KeyNorm, Norm, Query, QueryKeyValue, QueryNorm,
-    Router, RouterCorrection, SharedDown, SharedGate, SharedUp, SharedWeight, Sinks, Up, Value,
+    DeltaNorm, DeltaOutput, DeltaQueryKeyValue, DeltaRate, DeltaStep, DeltaStepBias,
+    DenseResultNorm, Down, Embedding, ExpertDown, ExpertGate, ExpertGateUp, ExpertScales, ExpertUp,
+    ExpertsDown, ExpertsGateUp, ExpertsNorm, ExpertsResultNorm, FeedForwardNorm,
+    FeedForwardResultNorm, Gate, GateUp, Head, Key, KeyNorm, LayerScale, Norm, Query,
+    QueryKeyValue, QueryNorm, Router, RouterCorrection, RouterScale, SharedDown, SharedGate,
+    SharedUp, SharedWeight, Sinks, Up, Value,
 };
 use Setting::{Flag, Number, Size, Text};
 
@@ -140,6 +142,8 @@ const PLAIN: Family = Family {
     output_bias: Bias::Never,
     feed_forward_bias: Bias::Never,
     windows: Windows::Never,
+    full_layers: None,
+    ends_full: false,
     experts: None,
     gate: GateKind::Silu,
     zero_centred: false,
@@ -151,6 +155,8 @@ const PLAIN: Family = Family {
     logit_softcap: None,
     window_theta: None,
     stretches_full_layers: false,
+    proportional: None,
+    norms_values: false,
     gates_heads: false,
     gguf_lacks: &[],
     gguf_rope: &[],
@@ -214,6 +220,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Softmax,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: false,
         }),
         ..PLAIN
@@ -246,6 +253,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Softmax,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: true,
         }),
         ..QWEN3_5
@@ -358,6 +366,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Softmax,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: false,
         }),
         gguf_pairs: true,
@@ -529,6 +538,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Sigmoid,
             scale: Some("routed_scaling_factor"),
             dense: Some("first_k_dense_replace"),
+            beside_dense: None,
             stacked: false,
         }),
         gguf_gating: 2,
@@ -580,6 +590,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Sigmoid,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: false,
         }),
         gguf_gating: 2,
@@ -796,6 +807,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Softmax,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: false,
         }),
         gate: GateKind::Clamped,
@@ -862,6 +874,31 @@ pub(crate) const FAMILIES: &[Family] = &[
         ],
         gguf_wide_scores: Some(62),
         ..GEMMA
+    },
+    Family {
+        name: "Gemma4",
+        classes: &["Gemma4ForCausalLM"],
+        model_types: &["gemma4_text"],
+        gguf: &["gemma4"],
+        defaults: &[
+            ("num_attention_heads", Size(8)),
+            ("num_key_value_heads", Size(4)),
+            ("head_dim", Size(256)),
+            ("vocab_size", Size(262_144)),
+            ("max_position_embeddings", Size(131_072)),
+            ("rms_norm_eps", Number(1e-6)),
+            ("sliding_window", Size(512)),
+            ("hidden_size_per_layer_input", Size(256)),
+            ("tie_word_embeddings", Flag(true)),
+        ],
+        ..GEMMA4
+    },
+    // Gemma 4 12B, whose text part has a class of its own.
+    Family {
+        name: "Gemma4Unified",
+        classes: &["Gemma4UnifiedForCausalLM"],
+        model_types: &["gemma4_unified_text"],
+        ..GEMMA4
     },
 ];
 
@@ -941,6 +978,69 @@ const GEMMA: Family = Family {
     ..PLAIN
 };
 
+/// What Gemma 4 has in all sizes.
+const GEMMA4: Family = Family {
+    tensors: &[
+        LAYER,
+        HEAD_NORMS,
+        GEMMA_NORMS,
+        GEMMA_EXPERTS,
+        &[(LayerScale, "layer_scalar", "layer_output_scale.weight")],
+    ],
+    renamed: &[("top_k_experts", "num_experts_per_tok")],
+    defaults: &[
+        ("num_attention_heads", Size(8)),
+        ("num_key_value_heads", Size(4)),
+        ("head_dim", Size(256)),
+        ("vocab_size", Size(262_144)),
+        ("max_position_embeddings", Size(262_144)),
+        ("rms_norm_eps", Number(1e-6)),
+        ("sliding_window", Size(1024)),
+        ("tie_word_embeddings", Flag(true)),
+    ],
+    fixed: &[
+        ("hidden_size_per_layer_input", Size(0)),
+        ("num_kv_shared_layers", Size(0)),
+        ("sliding_window_pattern", Size(6)),
+        // Among the tokens of an image.
+        ("use_bidirectional_attention", Text("vision")),
+    ],
+    // Sizes of parts that a model has not.
+    without_effect: &[
+        "vocab_size_per_layer_input",
+        "use_double_wide_mlp",
+        "num_experts",
+        "num_experts_per_tok",
+        "moe_intermediate_size",
+    ],
+    theta: Some(1_000_000.0),
+    window_theta: Some(("rope_local_base_freq", 10_000.0)),
+    proportional: Some(0.25),
+    windows: Windows::AllButEvery(6),
+    full_layers: Some(FullLayerKeys {
+        head_dim: ("global_head_dim", 512),
+        keys_are_values: "attention_k_eq_v",
+        kv_heads: "num_global_key_value_heads",
+    }),
+    ends_full: true,
+    experts: Some(ExpertKeys {
+        count: &["num_experts"],
+        width: "moe_intermediate_size",
+        normalise: None,
+        shared: None,
+        scores: Scores::Softmax,
+        scale: None,
+        dense: None,
+        beside_dense: Some("enable_moe_block"),
+        stacked: true,
+    }),
+    zero_centred: false,
+    score_scale: Factor::One,
+    norms_values: true,
+    gguf_numbers: &[("final_logit_softcapping", "final_logit_softcapping")],
+    ..GEMMA
+};
+
 /// `post_attention_layernorm` is the norm of attention's result here, not the one before the feed-forward layer.
 const GEMMA_NORMS: &[TensorName] = &[
     (
@@ -954,6 +1054,33 @@ const GEMMA_NORMS: &[TensorName] = &[
         "post_feedforward_layernorm",
         "post_ffw_norm",
     ),
+];
+
+/// Experts beside a dense layer.
+const GEMMA_EXPERTS: &[TensorName] = &[
+    (
+        DenseResultNorm,
+        "post_feedforward_layernorm_1",
+        "post_ffw_norm_1",
+    ),
+    (ExpertsNorm, "pre_feedforward_layernorm_2", "pre_ffw_norm_2"),
+    (
+        ExpertsResultNorm,
+        "post_feedforward_layernorm_2",
+        "post_ffw_norm_2",
+    ),
+    // Names of whole tensors come first.
+    (RouterScale, "router.scale", "ffn_gate_inp.scale"),
+    (Router, "router.proj", "ffn_gate_inp"),
+    (
+        ExpertScales,
+        "router.per_expert_scale",
+        "ffn_down_exps.scale",
+    ),
+    (ExpertGate, "experts.{}.gate_proj", "ffn_gate_exps"),
+    (ExpertUp, "experts.{}.up_proj", "ffn_up_exps"),
+    (ExpertDown, "experts.{}.down_proj", "ffn_down_exps"),
+    (ExpertGateUp, "experts.{}.gate_up_proj", "ffn_gate_up_exps"),
 ];
 
 const GLM4: &[&[TensorName]] = &[
@@ -1035,6 +1162,18 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         class: "Gemma3ForConditionalGeneration",
         model_type: "gemma3",
         text: "gemma3_text",
+        ties: true,
+    },
+    Wrapper {
+        class: "Gemma4ForConditionalGeneration",
+        model_type: "gemma4",
+        text: "gemma4_text",
+        ties: true,
+    },
+    Wrapper {
+        class: "Gemma4UnifiedForConditionalGeneration",
+        model_type: "gemma4_unified",
+        text: "gemma4_unified_text",
         ties: true,
     },
 ];

@@ -8,7 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use super::header::{TensorInfo, Value};
 use super::metadata::Metadata;
 use crate::checkpoint::families::{
-    Bias, FAMILIES, Factor, Family, Part, Scores, Setting, SharedWidth, Unrotated, Windows,
+    Bias, ExpertKeys, FAMILIES, Factor, Family, FullLayerKeys, Part, Scores, Setting, SharedWidth,
+    Unrotated, Windows,
 };
 use crate::checkpoint::{CheckpointError, unsuitable};
 
@@ -170,7 +171,15 @@ pub(super) fn config(
     let window = window(metadata)?;
     let has = |name: &str| tensors.contains_key(name);
     let tied = !has("output.weight");
-    let kv_heads = optional("attention.head_count_kv")?.unwrap_or(heads);
+    let by_kind = match family.full_layers {
+        Some(keys) => Some(by_kind(metadata, &at, &keys, tensors, factors, head_dim)?),
+        None => None,
+    };
+    let kv_heads = match &by_kind {
+        Some(_) => None,
+        None => optional("attention.head_count_kv")?,
+    };
+    let kv_heads = kv_heads.unwrap_or(heads);
     let theta = number("rope.freq_base")?.unwrap_or(10_000.0);
     let Some(eps) = number("attention.layer_norm_rms_epsilon")? else {
         return metadata.fail(format!(
@@ -180,7 +189,14 @@ pub(super) fn config(
     };
     let hidden = size("embedding_length")?;
     let layers = blocks_ahead(metadata)?.start;
-    let experts = family.experts.as_ref();
+    // Where only some sizes of a family have experts, their files have the key.
+    let there = |keys: &&ExpertKeys| {
+        Ok::<_, CheckpointError>(keys.beside_dense.is_none() || optional("expert_count")?.is_some())
+    };
+    let experts = match family.experts.as_ref() {
+        Some(keys) if there(&keys)? => Some(keys),
+        _ => None,
+    };
     let width = match experts {
         None => None,
         // Older files have one key for both.
@@ -206,7 +222,10 @@ pub(super) fn config(
         _ => (size("feed_forward_length")?, size("context_length")?),
     };
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
-    let mut scaling = scaling(metadata, &at, factors, head_dim, theta)?;
+    let mut scaling = match &by_kind {
+        Some(_) => None,
+        None => scaling(metadata, &at, factors, head_dim, theta)?,
+    };
     for (key, setting) in family.gguf_rope {
         if let Some(scaling) = &mut scaling {
             scaling[*key] = setting.value();
@@ -274,15 +293,15 @@ pub(super) fn config(
         set(key, if wide { hidden / heads } else { head_dim }.into());
     }
     let pattern = at.key("attention.sliding_window_pattern");
-    if let Some(windowed) = metadata.flags(&pattern) {
-        let kind = |windowed: &bool| {
-            if *windowed {
-                "sliding_attention"
-            } else {
-                "full_attention"
-            }
-        };
-        set("layer_types", windowed.iter().map(kind).collect());
+    if let Some(own) = by_kind {
+        // These say it by kind.
+        set("partial_rotary_factor", Json::Null);
+        set("rope_theta", Json::Null);
+        for (key, value) in own {
+            set(&key, value);
+        }
+    } else if let Some(windowed) = metadata.flags(&pattern) {
+        set("layer_types", windowed.iter().map(kind_of_layer).collect());
     } else if let Some(pattern) = metadata.optional_size(&pattern)? {
         set("sliding_window_pattern", pattern.into());
     }
@@ -342,6 +361,9 @@ pub(super) fn config(
         metadata.integers(&at.key("rope.dimension_sections"))?;
     }
     if let Some(experts) = experts {
+        if let Some(key) = experts.beside_dense {
+            set(key, true.into());
+        }
         match experts.shared {
             Some(SharedWidth::Width(key)) => {
                 set(key, size("expert_shared_feed_forward_length")?.into());
@@ -375,6 +397,104 @@ pub(super) fn config(
     }
     metadata.all_asked_for(&at.key(""))?;
     Ok(config)
+}
+
+/// The kind of a layer in `layer_types`.
+fn kind_of_layer(windowed: &bool) -> &'static str {
+    if *windowed {
+        "sliding_attention"
+    } else {
+        "full_attention"
+    }
+}
+
+/// What a file says of layers with windows, and of those without, as keys of `config.json`. Sizes without `swa` are those of the
+/// latter, heads of `head_dim` numbers.
+fn by_kind(
+    metadata: &Metadata,
+    at: &Keys,
+    keys: &FullLayerKeys,
+    tensors: &BTreeMap<String, TensorInfo>,
+    factors: &Factors,
+    head_dim: usize,
+) -> Result<Map<String, Json>, CheckpointError> {
+    let optional = |name: &str| metadata.optional_size(&at.key(name));
+    let layers = blocks_ahead(metadata)?.start;
+    let key = at.key("attention.sliding_window_pattern");
+    let Some(windowed) = metadata.flags(&key) else {
+        return metadata.fail(format!(
+            "{key} is not a list of true and false for all layers"
+        ));
+    };
+    if windowed.len() != layers {
+        return metadata.fail(format!(
+            "{key} is of {} layers, of {layers}",
+            windowed.len()
+        ));
+    }
+    let in_windows = optional("attention.key_length_swa")?.unwrap_or(head_dim);
+    for (name, expected) in [
+        ("attention.value_length_swa", in_windows),
+        ("rope.dimension_count", head_dim),
+        ("rope.dimension_count_swa", in_windows),
+    ] {
+        if let Some(size) = optional(name)?
+            && size != expected
+        {
+            return metadata.fail(format!("{} is {size}, not {expected}", at.key(name)));
+        }
+    }
+    // One number for all layers, or for each its own.
+    let key = at.key("attention.head_count_kv");
+    let each = match metadata.optional_size(&key) {
+        Ok(Some(all)) => vec![all as i64; layers],
+        _ => metadata.integers(&key)?.unwrap_or_default(),
+    };
+    let heads_of = |kind: bool| -> Result<i64, CheckpointError> {
+        let own = each.iter().zip(windowed).filter(|(_, own)| **own == kind);
+        let mut own = own.map(|(heads, _)| *heads);
+        let first = own.next();
+        match first.filter(|first| own.all(|other| other == *first)) {
+            Some(heads) if each.len() == layers => Ok(heads),
+            _ => metadata.fail(format!("{key} is not one number for all layers of a kind")),
+        }
+    };
+    let number = |name: &str, default: f64| -> Result<f64, CheckpointError> {
+        Ok(metadata.number(&at.key(name))?.unwrap_or(default))
+    };
+    let (theta, in_windows_theta) = (
+        number("rope.freq_base", 1e6)?,
+        number("rope.freq_base_swa", 1e4)?,
+    );
+    // Pairs that stand still are divided by a number beyond any angle.
+    let turned = match factors.get("rope_freqs.weight") {
+        None => head_dim / 8,
+        Some(divisors) => {
+            let turned = divisors
+                .iter()
+                .take_while(|x| (**x - 1.0).abs() < 1e-6)
+                .count();
+            if divisors.len() != head_dim / 2 || divisors[turned..].iter().any(|x| *x < 1e20) {
+                return metadata.fail("rope_freqs.weight does more than let pairs stand still");
+            }
+            turned
+        }
+    };
+    let full = windowed.iter().position(|windowed| !windowed);
+    let full = full.unwrap_or(layers);
+    let keys_are_values = !tensors.contains_key(&format!("blk.{full}.attn_v.weight"));
+    let own = json!({
+        "layer_types": windowed.iter().map(kind_of_layer).collect::<Vec<_>>(), "head_dim": in_windows, (keys.head_dim.0): head_dim,
+        "num_key_value_heads": heads_of(true)?, (keys.kv_heads): heads_of(false)?, (keys.keys_are_values): keys_are_values,
+        "num_kv_shared_layers": optional("attention.shared_kv_layers")?.unwrap_or(0),
+        "hidden_size_per_layer_input": optional("embedding_length_per_layer_input")?.unwrap_or(0),
+        "rope_parameters": {
+            "full_attention": {"rope_type": "proportional", "rope_theta": theta,
+                "partial_rotary_factor": 2.0 * turned as f64 / head_dim as f64},
+            "sliding_attention": {"rope_type": "default", "rope_theta": in_windows_theta},
+        },
+    });
+    Ok(own.as_object().cloned().unwrap_or_default())
 }
 
 /// `rope_scaling`

@@ -61,19 +61,28 @@ pub(super) fn rename(
             (_, shape) => whole(renamed, shape, rows),
         };
     }
+    let parts: &[&str] = match part {
+        Part::ExpertGateUp => &["gate_proj", "up_proj"],
+        _ => &["gate_up_proj"],
+    };
     // With another number of experts than the metadata says it stays whole, and is refused for that.
     match info.shape.as_slice() {
-        [count, shape @ ..] if Some(*count) == experts && !shape.is_empty() => {
-            let bytes = info.bytes / count;
-            let expert = |expert: usize| NamedTensor {
-                name: renamed.replace("{}", &expert.to_string()),
-                shape: shape.to_vec(),
+        [count, rows, shape @ ..]
+            if Some(*count) == experts && rows.is_multiple_of(parts.len()) =>
+        {
+            let (all, rows) = (count * parts.len(), rows / parts.len());
+            let bytes = info.bytes / all;
+            let expert = |index: usize| NamedTensor {
+                name: renamed
+                    .replace("{}", &(index / parts.len()).to_string())
+                    .replace("gate_up_proj", parts[index % parts.len()]),
+                shape: [&[rows], shape].concat(),
                 kind: info.kind,
-                offset: info.offset + (expert * bytes) as u64,
+                offset: info.offset + (index * bytes) as u64,
                 bytes,
                 rows: RowOrder::Stored,
             };
-            (0..*count).map(expert).collect()
+            (0..all).map(expert).collect()
         }
         _ => whole(name.into(), &info.shape, RowOrder::Stored),
     }
@@ -86,5 +95,8 @@ pub(super) fn is_stacked(family: &Family, name: &str, info: &TensorInfo) -> bool
 }
 
 fn is_expert(part: Part) -> bool {
-    matches!(part, Part::ExpertGate | Part::ExpertUp | Part::ExpertDown)
+    matches!(
+        part,
+        Part::ExpertGate | Part::ExpertUp | Part::ExpertGateUp | Part::ExpertDown
+    )
 }

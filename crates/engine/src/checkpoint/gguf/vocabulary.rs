@@ -1,8 +1,8 @@
 //! The vocabulary in a file's metadata as a `tokenizer.json`.
 //!
-//! Two kinds are known by `tokenizer.ggml.model`: `gpt2`, pairs of bytes merged in a given order
+//! Three kinds are known by `tokenizer.ggml.model`: `gpt2`, pairs of bytes merged in a given order
 //! (<https://arxiv.org/abs/1508.07909>) after the text was split by a pattern that `tokenizer.ggml.pre` names, and `llama`,
-//! `SentencePiece`'s, in which the score of a piece decides what is merged first.
+//! `SentencePiece`'s, in which the score of a piece decides what is merged first; and `gemma4`, such pieces with their merges in order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -169,10 +169,17 @@ impl Vocabulary {
         let tokens = Tokens::read(metadata)?;
         let mut tokenizer = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
-            Some("llama") => sentence_pieces(metadata, &tokens)?,
+            Some("llama") => {
+                let merges = merges_by_score(metadata, &tokens)?;
+                sentence_pieces(metadata, &tokens, merges, true)?
+            }
+            Some("gemma4") => {
+                let merges = merges(metadata, &tokens)?;
+                sentence_pieces(metadata, &tokens, merges, false)?
+            }
             Some(other) => {
                 return metadata.fail(format!(
-                    "tokenizer.ggml.model {other:?} is not supported, only \"gpt2\" and \"llama\""
+                    "tokenizer.ggml.model {other:?} is not supported, only \"gpt2\", \"llama\" and \"gemma4\""
                 ));
             }
             None => return metadata.fail("no tokenizer.ggml.model in its metadata"),
@@ -315,6 +322,21 @@ impl<'a> Tokens<'a> {
     }
 }
 
+/// The merges that a file lists, first those that come first.
+fn merges(metadata: &Metadata, tokens: &Tokens) -> Result<Vec<[String; 2]>, CheckpointError> {
+    let Some(merges) = metadata.texts("tokenizer.ggml.merges")? else {
+        return metadata.fail("no tokenizer.ggml.merges in its metadata");
+    };
+    check_merges(metadata, merges.len(), tokens)?;
+    let pair = |merge: &String| match merge.split_once(' ') {
+        Some((left, right)) if !right.contains(' ') => Ok([left.to_owned(), right.to_owned()]),
+        _ => metadata.fail(format!(
+            "tokenizer.ggml.merges holds {merge:?}, which is no pair"
+        )),
+    };
+    merges.iter().map(pair).collect()
+}
+
 /// `tokenizer.json` of a vocabulary of byte pairs.
 fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointError> {
     let known = || -> String {
@@ -333,19 +355,7 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointEr
             known()
         ));
     };
-    let Some(merges) = metadata.texts("tokenizer.ggml.merges")? else {
-        return metadata.fail("no tokenizer.ggml.merges in its metadata");
-    };
-    check_merges(metadata, merges.len(), tokens)?;
-    let pairs = merges
-        .iter()
-        .map(|merge| match merge.split_once(' ') {
-            Some((left, right)) if !right.contains(' ') => Ok(json!([left, right])),
-            _ => metadata.fail(format!(
-                "tokenizer.ggml.merges holds {merge:?}, which is no pair"
-            )),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let pairs = merges(metadata, tokens)?;
     let byte_level = json!({ "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false });
     let normalizer = if pre.composes {
         json!({ "type": "NFC" })
@@ -374,19 +384,16 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointEr
     }))
 }
 
-/// `tokenizer.json` of `SentencePiece`'s vocabulary.
-fn sentence_pieces(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointError> {
+/// `tokenizer.json` of `SentencePiece`'s vocabulary; `prefix` says whether a text begins with a space where the file does not.
+fn sentence_pieces(
+    metadata: &Metadata,
+    tokens: &Tokens,
+    merges: Vec<[String; 2]>,
+    prefix: bool,
+) -> Result<Json, CheckpointError> {
     const SPACE: &str = "\u{2581}";
-    let scores = match metadata.numbers("tokenizer.ggml.scores")? {
-        Some(scores) if scores.len() == tokens.texts.len() => scores,
-        _ => {
-            return metadata
-                .fail("tokenizer.ggml.scores is missing, or has not one score for each token");
-        }
-    };
-    let prefix = metadata
-        .flag("tokenizer.ggml.add_space_prefix")?
-        .unwrap_or(true);
+    let given = metadata.flag("tokenizer.ggml.add_space_prefix")?;
+    let prefix = given.unwrap_or(prefix);
     let unknown = tokens
         .kinds
         .iter()
@@ -415,7 +422,7 @@ fn sentence_pieces(metadata: &Metadata, tokens: &Tokens) -> Result<Json, Checkpo
         "model": {
             "type": "BPE", "dropout": null, "unk_token": unknown, "continuing_subword_prefix": null,
             "end_of_word_suffix": null, "fuse_unk": true, "byte_fallback": true, "ignore_merges": false,
-            "vocab": tokens.vocabulary(), "merges": merges_by_score(metadata, tokens, scores)?,
+            "vocab": tokens.vocabulary(), "merges": merges,
         },
     }))
 }
@@ -439,8 +446,14 @@ fn check_merges(
 fn merges_by_score(
     metadata: &Metadata,
     tokens: &Tokens,
-    scores: &[f64],
 ) -> Result<Vec<[String; 2]>, CheckpointError> {
+    let scores = match metadata.numbers("tokenizer.ggml.scores")? {
+        Some(scores) if scores.len() == tokens.texts.len() => scores,
+        _ => {
+            return metadata
+                .fail("tokenizer.ggml.scores is missing, or has not one score for each token");
+        }
+    };
     let pieces: HashMap<&str, usize> = tokens
         .texts
         .iter()

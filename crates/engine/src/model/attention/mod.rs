@@ -15,8 +15,11 @@ use super::recurrence::RecurrentStates;
 use super::{ModelError, StepBatch};
 use crate::checkpoint::ModelConfig;
 
+mod kinds;
 mod plain;
 mod tiled;
+
+pub use kinds::{CacheLayout, LayerKind, WindowedCache};
 
 /// The KV cache of all layers, and causal attention over it.
 pub trait Attention: Send {
@@ -48,6 +51,11 @@ pub trait Attention: Send {
         k: &Tensor,
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError>;
+
+    /// The cache of layers with windows, where that is one of its own ([`CacheLayout`]).
+    fn windowed(&self) -> Option<WindowedCache> {
+        None
+    }
 
     /// The states of recurrent layers, where the cache holds any ([`with_states`]).
     fn states(&mut self) -> Option<&mut RecurrentStates> {

@@ -5,7 +5,7 @@ pub mod host;
 use candle_core::{DType, Device};
 
 use super::ModelError;
-use super::attention::{AttentionShape, kv_bytes_per_token};
+use super::attention::CacheLayout;
 use super::device::gpu_memory;
 use super::precision::{Precision, WeightType};
 use super::recurrence::state_bytes;
@@ -15,8 +15,10 @@ use crate::checkpoint::weights::CodeKind;
 /// The memory that a model needs beside its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryFootprint {
-    /// Bytes of keys and values of one token, in all layers.
+    /// Bytes of keys and values of one token, in all layers that keep them as long as the sequence runs.
     pub kv_bytes_per_token: usize,
+    /// The others: how many tokens a query sees there, and bytes of keys and values of one.
+    pub windowed: Option<(usize, usize)>,
     /// Bytes of one sequence's recurrent state, in all layers that have one.
     pub state_bytes: usize,
     /// Bytes of activations per token of a step while it runs. An upper estimate: all intermediate results of one layer, as
@@ -32,14 +34,19 @@ pub struct MemoryFootprint {
 impl MemoryFootprint {
     /// The memory of a model on a device.
     pub fn new(config: &ModelConfig, precision: Precision, device: &Device) -> Self {
-        let queries = config.heads * config.head_dim;
-        let projected = queries + 2 * config.kv_heads * config.head_dim;
+        let layout = CacheLayout::on(config, device);
+        let in_window = layout.bytes_in_window(precision.kv);
+        let window = layout.windowed().and_then(|layers| layers.window);
+        let widest = config.at_widest();
+        let queries = widest.heads * widest.head_dim;
+        let projected = queries + 2 * widest.kv_heads * widest.head_dim;
         let intermediate = config
             .experts
             .as_ref()
             .map_or(config.intermediate, |experts| {
                 experts.intermediate * experts.per_token + experts.shared.unwrap_or(0)
-            });
+            })
+            .max(config.beside_experts());
         // The norm, the projections before and after the rotation, attention's output and its projection.
         let gated = if config.family.gates_heads {
             2 * queries
@@ -62,7 +69,8 @@ impl MemoryFootprint {
         };
         let numbers = attention + feed_forward + results;
         Self {
-            kv_bytes_per_token: kv_bytes_per_token(&AttentionShape::from(config), precision.kv),
+            kv_bytes_per_token: layout.bytes_per_token(precision.kv) - in_window,
+            windowed: window.map(|window| (window, in_window)),
             state_bytes: shape.as_ref().map_or(0, state_bytes),
             activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
             // Logits are f32.
@@ -126,10 +134,10 @@ pub fn weight_bytes(
 
 /// Numbers of the largest matrix of a layer that is no mixture's: a GPU that keeps weights in few bits has room for it in 16.
 pub fn widening_room(config: &ModelConfig) -> usize {
-    let queries = config.heads * config.head_dim;
-    let heads = queries + 2 * config.kv_heads * config.head_dim;
+    let widest = config.at_widest();
+    let heads = (widest.heads + 2 * widest.kv_heads) * widest.head_dim;
     let gated = match config.experts {
-        Some(_) => 0,
+        Some(_) => 2 * config.beside_experts(),
         None => 2 * config.intermediate,
     };
     heads.max(gated) * config.hidden
@@ -145,10 +153,16 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
     let (inner, count) = config.experts.map_or((config.intermediate, 1), |experts| {
         (experts.intermediate, experts.count)
     });
-    let queries = config.heads * config.head_dim;
-    // The numbers of matrices by row length: the attention's output, the last matrix of a feed-forward network, and all
+    // The numbers of matrices by row length: the attention's outputs, the last matrix of a feed-forward network, and all
     // others.
-    let output = (queries, config.attention_layers() * queries * config.hidden);
+    let attention = (0..config.layers).filter(|&layer| !config.is_recurrent(layer));
+    let outputs: Vec<(usize, usize)> = attention
+        .map(|layer| {
+            let queries = config.heads * config.at(layer).head_dim;
+            (queries, queries * config.hidden)
+        })
+        .collect();
+    let output: usize = outputs.iter().map(|(_, numbers)| numbers).sum();
     let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
     let read = shape.map_or((0, 0), |shape| {
         (
@@ -157,9 +171,12 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
         )
     });
     let down = (inner, config.layers * count * inner * config.hidden);
-    let others = (config.hidden, numbers - output.1 - down.1 - read.1);
-    let in_eight: usize = [output, down, read, others]
+    let beside = config.beside_experts();
+    let dense = (beside, config.layers * beside * config.hidden);
+    let others = (config.hidden, numbers - output - down.1 - read.1 - dense.1);
+    let in_eight: usize = outputs
         .iter()
+        .chain(&[down, dense, read, others])
         .filter(|(inputs, _)| !inputs.is_multiple_of(256))
         .map(|(_, numbers)| numbers)
         .sum();

@@ -84,3 +84,26 @@ fn recurrent_states_are_counted_and_their_layers_keep_no_keys() {
     let inputs = 3 * (2 * 16 * 128 + 32 * 128);
     assert_eq!(footprint.state_bytes, 24 * (heads + inputs) * 4);
 }
+
+/// gemma-4-31B: keys and values of 16 heads of 256 in 50 layers, and of 4 of 512 in 10; the widest projections are those of the latter.
+#[test]
+fn layers_of_two_shapes_are_counted_each() {
+    let config = r#"{"architectures": ["Gemma4ForCausalLM"], "attention_k_eq_v": true, "hidden_size": 5376,
+        "hidden_size_per_layer_input": 0, "intermediate_size": 21504, "num_attention_heads": 32,
+        "num_global_key_value_heads": 4, "num_hidden_layers": 60, "num_key_value_heads": 16, "sliding_window": 1024}"#;
+    let config = ModelConfig::parse(config, "gemma-4-31b").unwrap();
+    let precision = Precision::all(DType::BF16);
+    let footprint = MemoryFootprint::new(&config, precision, &candle_core::Device::Cpu);
+    let windowed = (1024, 800 << 10);
+    assert_eq!(
+        (footprint.kv_bytes_per_token, footprint.windowed),
+        (80 << 10, Some(windowed))
+    );
+    assert_eq!(widening_room(&config), 2 * 21504 * 5376);
+    let narrow = ModelConfig {
+        intermediate: 64,
+        ..config
+    };
+    assert_eq!(widening_room(&narrow), (32 + 2 * 4) * 512 * 5376);
+    assert!(Shard::new(0, 2).config(&narrow).is_err());
+}

@@ -62,6 +62,7 @@ impl StepModel for CudaSteps {
             lazy_cache: false,
             short_context: self.decoder.config().rope.short_context(),
             states: None,
+            windowed: None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{DeviceModel, LoadedModel, largest_that_fits};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, LogitsModel, Properties};
 use juror_engine::model::attention::{
-    Attention, AttentionKind, AttentionShape, build, kv_bytes_per_token, with_states,
+    Attention, AttentionKind, CacheLayout, LayerKind, build, with_states,
 };
 use juror_engine::model::memory::host;
 use juror_engine::model::profile::Profile;
@@ -39,22 +39,42 @@ impl LoadedModel for PlainModel {
         _shared_prefix: bool,
     ) -> Result<Box<dyn DeviceModel>, ModelError> {
         let Self { decoder, precision } = *self;
-        let shape = AttentionShape::from(decoder.config());
         let recurrent = decoder.config().recurrent.as_ref();
         let (recurrent, states) = (recurrent.map(|recurrent| recurrent.shape), config.states());
         let device = decoder.device().clone();
         let kind = AttentionKind::for_device(&device);
         let (kv, block_size) = (precision.kv, config.block_size);
-        let bytes = kv_bytes_per_token(&shape, kv).saturating_mul(block_size);
+        let layout = CacheLayout::on(decoder.config(), &device);
+        let in_window = layout.bytes_in_window(kv);
+        let all = layout.bytes_per_token(kv) - in_window;
+        let window = layout.windowed().and_then(|layers| layers.window);
+        let sizes = config.clone();
         let cache = move |blocks: usize| {
+            let sizes = EngineConfig {
+                blocks,
+                ..sizes.clone()
+            };
+            let windowed = window.map_or(0, |window| sizes.windowed_blocks(window));
+            let bytes = all.saturating_mul(blocks.saturating_mul(block_size))
+                + in_window.saturating_mul(windowed * block_size);
             // On the CPU a lack of memory would end the process.
             let free = host::free_memory();
-            if device.is_cpu() && bytes.saturating_mul(blocks) > free {
+            if device.is_cpu() && bytes > free {
                 return Err(ModelError::OutOfMemory(format!(
-                    "a cache of {blocks} blocks of {bytes} bytes, and {free} bytes are free"
+                    "a cache of {blocks} blocks takes {bytes} bytes, and {free} bytes are free"
                 )));
             }
-            let attention = build(kind, &shape, blocks, block_size, &device, kv)?;
+            let blocks_of = |layers: &LayerKind| layers.window.map_or(blocks, |_| windowed);
+            let attention = layout.build(|layers| {
+                build(
+                    kind,
+                    &layers.shape,
+                    blocks_of(layers),
+                    block_size,
+                    &device,
+                    kv,
+                )
+            })?;
             Ok(match recurrent {
                 Some(shape) => with_states(attention, RecurrentStates::new(shape, states)),
                 None => attention,
@@ -130,6 +150,7 @@ impl LogitsModel for PagedDecoder {
             lazy_cache: self.decoder.device().is_cpu(),
             short_context: self.decoder.config().rope.short_context(),
             states: self.states,
+            windowed: self.attention.as_ref().and_then(|cache| cache.windowed()),
         }
     }
 

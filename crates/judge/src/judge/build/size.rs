@@ -125,7 +125,7 @@ fn choose(
     });
     let most_sequences = with_states(most_sequences, free / 100 * STATE_SHARE, model, given);
     let states = EngineConfig::states_of(most_sequences).saturating_mul(model.state_bytes);
-    let kv_bytes = match processor {
+    let all_bytes = match processor {
         Processor::Cpu { .. } => (free / 100 * CPU_KV_SHARE).saturating_sub(states),
         Processor::Gpu => {
             let reserve = (free / 100 * GPU_RESERVE).max(GPU_RESERVE_BYTES);
@@ -136,6 +136,30 @@ fn choose(
             free.saturating_sub(reserve.saturating_add(working).saturating_add(states))
         }
     };
+    let windowed = |sequences: usize| match model.windowed {
+        None => 0,
+        Some((window, bytes)) => {
+            let one = (window + 2 * BLOCK_SIZE).min(longest);
+            let shared = 2 * lengths.shared.min(window);
+            let tokens = sequences
+                .saturating_mul(one)
+                .saturating_add(token_budget + shared);
+            tokens.saturating_mul(bytes)
+        }
+    };
+    let most_sequences = match (given.max_sequences, model.windowed) {
+        // As many as leave their part to the other layers.
+        (None, Some((window, bytes))) => {
+            let tokens = (lengths.typical + max_new / 2).max(1);
+            let in_window = (bytes * window.min(tokens)) as f64;
+            let others = (model.kv_bytes_per_token * tokens) as f64;
+            let most = (all_bytes as f64 * in_window / (in_window + others)) as usize;
+            let fits = |sequences: &usize| windowed(*sequences) <= most;
+            (1..=most_sequences).rev().find(fits).unwrap_or(1)
+        }
+        _ => most_sequences,
+    };
+    let kv_bytes = all_bytes.saturating_sub(windowed(most_sequences));
     let blocks = given.blocks.unwrap_or_else(|| {
         let at_once = most_sequences.min(lengths.sequences);
         let whole = at_once.saturating_mul((lengths.typical + max_new).div_ceil(BLOCK_SIZE));
@@ -340,6 +364,7 @@ mod tests {
         let model = MemoryFootprint {
             state_bytes: 0,
             kv_bytes_per_token: 2048,
+            windowed: None,
             activation_bytes_per_token: 8192,
             logits_bytes_per_row: 8192,
             rounded_cache_tensors: None,
@@ -364,6 +389,42 @@ mod tests {
                 (sizes.max_sequences, sizes.token_budget),
                 (sequences, budget)
             );
+        }
+    }
+
+    /// gemma-4-31B: with keys and values of all tokens in all layers, the same memory had room for a third of the sequences.
+    #[test]
+    fn layers_with_windows_take_their_windows_alone() {
+        let config = r#"{"architectures": ["Gemma4ForCausalLM"], "attention_k_eq_v": true, "hidden_size": 5376,
+            "hidden_size_per_layer_input": 0, "intermediate_size": 21504, "num_attention_heads": 32,
+            "num_global_key_value_heads": 4, "num_hidden_layers": 60, "num_key_value_heads": 16, "sliding_window": 1024}"#;
+        let config = ModelConfig::parse(config, "gemma-4-31b").unwrap();
+        let model = MemoryFootprint::new(&config, Precision::all(DType::BF16), &Device::Cpu);
+        assert_eq!(
+            (model.kv_bytes_per_token, model.windowed),
+            (80 << 10, Some((1024, 800 << 10)))
+        );
+        let whole = MemoryFootprint {
+            kv_bytes_per_token: 880 << 10,
+            windowed: None,
+            ..model
+        };
+        let processor = Processor::Cpu {
+            cache_bytes: 32 << 20,
+        };
+        for free in [40, 100, 200].map(|gigabytes| gigabytes * GIB) {
+            let sizes = choose(processor, free, &model, &JUDGE);
+            assert!(sizes.cache_bytes(&model) <= free / 2 + GIB, "{sizes:?}");
+            let before = choose(processor, free, &whole, &JUDGE);
+            let one = |model: &MemoryFootprint| {
+                let window = model.windowed.map_or(0, |(window, bytes)| window * bytes);
+                2750 * model.kv_bytes_per_token + window
+            };
+            let (now, then) = (
+                sizes.cache_bytes(&model) / one(&model),
+                before.cache_bytes(&whole) / one(&whole),
+            );
+            assert!(now as f64 >= 1.8 * then as f64, "{now}, {then}");
         }
     }
 
