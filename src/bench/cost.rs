@@ -4,7 +4,7 @@ use super::measure::{Measured, RequestTimes};
 use super::recorder::Step;
 use super::report::Context;
 use juror_engine::checkpoint::ModelConfig;
-use juror_engine::model::attention::{AttentionShape, CacheLayout, kv_bytes_per_token};
+use juror_engine::model::attention::{CacheLayout, kv_bytes_per_token};
 use juror_engine::model::memory::MXFP4_BITS;
 
 /// Floating-point operations that a run's tokens need: two for each weight a token meets, the scores and weighted values
@@ -16,15 +16,10 @@ pub(super) fn operations(run: &Measured, model: &ModelConfig) -> f64 {
         let (from, to) = (request.cached, request.prompt + request.output - 1);
         let layers = 2.0 * model.active_layer_parameters() as f64 * (to - from) as f64;
         let head = 2.0 * (model.vocab * model.hidden * request.output) as f64;
-        // Recurrent layers keep none, and families that have them no windows.
-        let windows = model.windows.iter().take(model.attention_layers());
-        let keys: f64 = windows
-            .zip(layout.kinds_of_layers())
-            .map(|(&window, layer)| {
-                let width = (layer.shape.heads * layer.shape.head_dim) as f64;
-                width * (seen(to, window) - seen(from, window))
-            })
-            .sum();
+        let keys = layout.layers(model).map(|(window, shape)| {
+            (shape.heads * shape.head_dim) as f64 * (seen(to, window) - seen(from, window))
+        });
+        let keys: f64 = keys.sum();
         layers + 4.0 * keys + head
     };
     run.requests.iter().map(request).sum()
@@ -52,19 +47,11 @@ pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
         let packed = (weights - (all - packed)).clamp(0.0, packed);
         let bits = (weights - packed) * precision.weights.bits() + packed * MXFP4_BITS;
         let cached = step.used_blocks * context.engine.block_size;
-        // Recurrent layers keep none, and families that have them no windows.
-        let windows = model.windows.iter().take(model.attention_layers());
-        let keys: usize = windows
-            .zip(layout.kinds_of_layers())
-            .map(|(window, layer)| {
-                let one = AttentionShape {
-                    layers: 1,
-                    ..layer.shape
-                };
-                let seen = window.map_or(cached, |window| cached.min(step.rows * window));
-                seen * kv_bytes_per_token(&one, precision.kv)
-            })
-            .sum();
+        let keys = layout.layers(model).map(|(window, shape)| {
+            let seen = window.map_or(cached, |window| cached.min(step.rows * window));
+            seen * kv_bytes_per_token(&shape, precision.kv)
+        });
+        let keys: usize = keys.sum();
         (bits + head) / 8.0 + keys as f64
     };
     run.record.steps.iter().map(step).sum()

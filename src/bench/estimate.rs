@@ -55,10 +55,8 @@ impl Estimate {
         let weights = weight_bytes(config, parts, precision, packed);
         let of_layers = 2.0 * config.active_layer_parameters() as f64;
         let layout = CacheLayout::from(config);
-        let layers = layout.kinds_of_layers();
-        let width: usize = layers
-            .map(|layer| layer.shape.heads * layer.shape.head_dim)
-            .sum();
+        let widths = layout.layers(config);
+        let width: usize = widths.map(|(_, shape)| shape.heads * shape.head_dim).sum();
         let of_key = 4.0 * width as f64;
         let of_head = 2.0 * (config.vocab * config.hidden) as f64;
         let length = tokens.prompt_length as f64;

@@ -3,7 +3,6 @@
 use std::io::{StdoutLock, Write};
 use std::sync::Arc;
 
-use candle_core::DType;
 
 use super::super::download;
 use super::super::{Failure, OrFail};
@@ -338,36 +337,14 @@ fn memory(config: &ModelConfig, weights: Option<&Weights>) -> String {
 }
 
 fn kv_cache(config: &ModelConfig) -> String {
-    let layout = CacheLayout::from(config);
-    let of = |dtype| layout.bytes_per_token(dtype) as f64;
-    let windowed = layout.windowed().and_then(|layers| layers.window);
-    let in_window = |dtype| layout.bytes_in_window(dtype) as f64;
-    let context = config.max_positions as f64;
-    let seen = windowed.map_or(context, |window| context.min(window as f64));
-    let full = (of(DType::BF16) - in_window(DType::BF16)) * context + in_window(DType::BF16) * seen;
+    let (tokens, whole) = CacheLayout::from(config).describe(config.max_positions);
     let state = config.recurrent.as_ref().map(|recurrent| {
         let one = bytes(state_bytes(&recurrent.shape) as u64);
         format!("; {one} for each sequence's recurrent state")
     });
-    let kib = |bytes: f64| bytes / 1024.0;
-    let tokens = match windowed {
-        None => format!(
-            "{:.1} KiB a token as bf16 or f16, {:.1} as f32",
-            kib(of(DType::BF16)),
-            kib(of(DType::F32))
-        ),
-        // Twice as much in f32.
-        Some(window) => format!(
-            "{:.1} KiB a token, and {:.1} for each of the last {window}, as bf16 or f16, twice as much as f32 (on an NVIDIA GPU {:.1} \
-             a token)",
-            kib(of(DType::BF16) - in_window(DType::BF16)),
-            kib(in_window(DType::BF16)),
-            kib(of(DType::BF16))
-        ),
-    };
     format!(
         "{tokens}; {} for one whole context as bf16{}",
-        bytes(full as u64),
+        bytes(whole as u64),
         state.unwrap_or_default()
     )
 }

@@ -98,9 +98,49 @@ impl CacheLayout {
         self.kinds.iter().find(|kind| kind.window.is_some())
     }
 
-    /// The kind of each layer with attention.
-    pub fn kinds_of_layers(&self) -> impl Iterator<Item = &LayerKind> {
-        self.layers.iter().map(|&(kind, _)| &self.kinds[kind])
+    /// Each layer with attention of a model: its window, and its sizes.
+    pub fn layers(
+        &self,
+        config: &ModelConfig,
+    ) -> impl Iterator<Item = (Option<usize>, AttentionShape)> {
+        // Families with recurrent layers have no windows.
+        let layers = self.layers.iter().zip(&config.windows);
+        layers.map(|(&(kind, _), window)| {
+            let shape = AttentionShape {
+                layers: 1,
+                ..self.kinds[kind].shape
+            };
+            (*window, shape)
+        })
+    }
+
+    /// What it takes, for people: of one token, and of `positions` of them.
+    pub fn describe(&self, positions: usize) -> (String, usize) {
+        let kib = |bytes: usize| bytes as f64 / 1024.0;
+        let of = |dtype| self.bytes_per_token(dtype);
+        let windowed = self.bytes_in_window(DType::BF16);
+        let others = of(DType::BF16) - windowed;
+        match self.windowed().and_then(|layers| layers.window) {
+            None => (
+                format!(
+                    "{:.1} KiB a token as bf16 or f16, {:.1} as f32",
+                    kib(others),
+                    kib(of(DType::F32))
+                ),
+                others * positions,
+            ),
+            // Twice as much in f32.
+            Some(window) => (
+                format!(
+                    "{:.1} KiB a token, and {:.1} for each of the last {window}, as bf16 or f16, twice as much as f32 (on an NVIDIA GPU \
+                     {:.1} a token)",
+                    kib(others),
+                    kib(windowed),
+                    kib(others + windowed)
+                ),
+                others * positions + windowed * window.min(positions),
+            ),
+        }
     }
 
     /// Bytes of cache that one token needs over all layers, keys and values, as long as all of them see it.
