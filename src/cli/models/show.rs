@@ -3,7 +3,6 @@
 use std::io::{StdoutLock, Write};
 use std::sync::Arc;
 
-
 use super::super::download;
 use super::super::{Failure, OrFail};
 use juror_base::terminal::escaped;

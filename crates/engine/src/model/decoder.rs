@@ -590,13 +590,11 @@ impl Loader<'_> {
                     None => None,
                 },
                 norms: config.family.head_norms,
-                value_norm: match own.family.norms_values {
-                    true => Some(Tensor::ones(
-                        own.head_dim,
-                        checkpoint.compute,
-                        checkpoint.device,
-                    )?),
-                    false => None,
+                value_norm: if own.family.norms_values {
+                    let (dtype, device) = (checkpoint.compute, checkpoint.device);
+                    Some(Tensor::ones(own.head_dim, dtype, device)?)
+                } else {
+                    None
                 },
                 // Their exponentials are summed in f32, as those of the scores.
                 sinks: optional(&names.sinks)?

@@ -378,7 +378,7 @@ impl TensorReader<'_> {
     /// How many outputs are of queries, keys and values, the latter where they are not keys.
     fn qkv_parts(&self) -> Vec<usize> {
         let config = self.config;
-        let values = if config.keys_are_values { 0 } else { 1 };
+        let values = usize::from(!config.keys_are_values);
         let heads = std::iter::once(config.heads);
         let heads = heads.chain(std::iter::repeat_n(config.kv_heads, 1 + values));
         heads.map(|heads| heads * config.head_dim).collect()

@@ -287,6 +287,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Softmax,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: false,
         }),
         ..QWEN3_5
@@ -311,6 +312,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             scores: Scores::Softmax,
             scale: None,
             dense: None,
+            beside_dense: None,
             stacked: true,
         }),
         ..PLAIN

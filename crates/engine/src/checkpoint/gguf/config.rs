@@ -301,7 +301,10 @@ pub(super) fn config(
             set(&key, value);
         }
     } else if let Some(windowed) = metadata.flags(&pattern) {
-        set("layer_types", windowed.iter().map(kind_of_layer).collect());
+        set(
+            "layer_types",
+            windowed.iter().copied().map(kind_of_layer).collect(),
+        );
     } else if let Some(pattern) = metadata.optional_size(&pattern)? {
         set("sliding_window_pattern", pattern.into());
     }
@@ -400,8 +403,8 @@ pub(super) fn config(
 }
 
 /// The kind of a layer in `layer_types`.
-fn kind_of_layer(windowed: &bool) -> &'static str {
-    if *windowed {
+fn kind_of_layer(windowed: bool) -> &'static str {
+    if windowed {
         "sliding_attention"
     } else {
         "full_attention"
@@ -484,7 +487,7 @@ fn by_kind(
     let full = full.unwrap_or(layers);
     let keys_are_values = !tensors.contains_key(&format!("blk.{full}.attn_v.weight"));
     let own = json!({
-        "layer_types": windowed.iter().map(kind_of_layer).collect::<Vec<_>>(), "head_dim": in_windows, (keys.head_dim.0): head_dim,
+        "layer_types": windowed.iter().copied().map(kind_of_layer).collect::<Vec<_>>(), "head_dim": in_windows, (keys.head_dim.0): head_dim,
         "num_key_value_heads": heads_of(true)?, (keys.kv_heads): heads_of(false)?, (keys.keys_are_values): keys_are_values,
         "num_kv_shared_layers": optional("attention.shared_kv_layers")?.unwrap_or(0),
         "hidden_size_per_layer_input": optional("embedding_length_per_layer_input")?.unwrap_or(0),
