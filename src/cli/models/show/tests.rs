@@ -39,13 +39,9 @@ fn known_shapes_have_the_sizes_their_makers_name() {
     );
     assert!(weight_bytes(&config, WeightType::Q4K) < weight_bytes(&config, WeightType::Q8_0));
     // 896 is no multiple of 256: of the layers only the matrices that narrow 4864 are in four bits.
-    let narrow = ModelConfig {
-        hidden: 896,
-        intermediate: 4864,
-        heads: 14,
-        head_dim: 64,
-        ..config
-    };
+    let mut narrow = config;
+    (narrow.hidden, narrow.intermediate) = (896, 4864);
+    (narrow.heads, narrow.head_dim) = (14, 64);
     let down = narrow.layers * 4864 * 896;
     let eight = weight_bytes(&narrow, WeightType::Q8_0) as f64;
     let four = weight_bytes(&narrow, WeightType::Q4K) as f64;
