@@ -216,7 +216,10 @@ fn what_is_not_followed_is_named() {
         ),
         (
             |file| file.set("general.architecture", Value::Text("qwen3next".into())),
-            &["Qwen3-Next, which is not supported yet", "Qwen/Qwen3-0.6B"],
+            &[
+                "in GGUF files, which is not supported yet",
+                "Qwen/Qwen3-0.6B",
+            ],
         ),
         (
             |file| file.set("general.type", Value::Text("adapter".into())),

@@ -283,6 +283,25 @@ fn half_precision_too() {
     assert!(as_stored(&file) == expected);
 }
 
+/// Mistral Small 3 has the name of Ministral 3 in new files, without its angles and scales by position.
+#[test]
+fn mistral_small_under_the_name_of_ministral() {
+    let folder = checkpoint(&sizes("LlamaForCausalLM", 32, 64));
+    let expected = as_stored(folder.path());
+    let mut file = convert(folder.path(), |_| GgmlDType::F32);
+    letters(&mut file, 83);
+    for (key, value) in &mut file.metadata {
+        if let Some(key_of) = key.strip_prefix("llama.") {
+            *key = format!("mistral3.{key_of}");
+        } else if key == "general.architecture" {
+            *value = Value::Text("mistral3".into());
+        }
+    }
+    let path = folder.path().join("mistral3.gguf");
+    file.write(&path);
+    assert!(as_stored(&path) == expected);
+}
+
 /// The published Llama 3's stretching is found again, to the bit.
 #[test]
 fn stretched_angles_of_llama_3() {

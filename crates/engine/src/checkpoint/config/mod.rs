@@ -390,6 +390,15 @@ impl ModelConfig {
                 "a router of sigmoids",
             ),
             (
+                self.experts
+                    .is_some_and(|experts| (experts.scale - 1.0).abs() > 1e-12),
+                "a scale of experts' weights",
+            ),
+            (
+                self.family.has(Part::RouterCorrection),
+                "a router that chooses experts by other numbers than it weighs them",
+            ),
+            (
                 self.experts.is_some_and(|experts| experts.first > 0),
                 "layers without experts before those with them",
             ),
@@ -469,6 +478,11 @@ impl ModelConfig {
             (
                 "expert width",
                 experts.map_or(0, |experts| experts.intermediate),
+                1 << 18,
+            ),
+            (
+                "width of the expert that works on every token",
+                experts.and_then(|experts| experts.shared).unwrap_or(0),
                 1 << 18,
             ),
         ] {

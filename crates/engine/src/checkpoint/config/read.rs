@@ -130,7 +130,11 @@ fn in_plain_keys(
         let Some(value) = plain.remove(*theirs) else {
             continue;
         };
-        if plain.get(*plain_name).is_some_and(|other| *other != value) {
+        let other = plain.get(*plain_name).filter(|other| !other.is_null());
+        if other.is_some() && value.is_null() {
+            continue;
+        }
+        if other.is_some_and(|other| *other != value) {
             return keys.fail(format!("{theirs} and {plain_name} differ"));
         }
         plain.insert((*plain_name).into(), value);
@@ -293,6 +297,10 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         check_overrides(keys, full, [kv_heads, head_dim])?;
     }
     let second_rope = match unrotated(keys, family, layers, &windowed)? {
+        Some(_) if window_rope.is_some() => {
+            return keys
+                .fail("rope_parameters are of two kinds of layers, and some layers have none");
+        }
         Some(layers) => Some(SecondRope {
             rope: Rope::still(),
             layers,
@@ -332,7 +340,10 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         logit_softcap: softcap(family.logit_softcap)?,
         recurrent,
         experts: experts(keys, family, layers)?,
-        layers_ahead: whole(keys, "num_nextn_predict_layers")?.unwrap_or(0),
+        layers_ahead: match family.layers_ahead {
+            Some(key) => whole(keys, key)?.unwrap_or(0),
+            None => 0,
+        },
         quantization: quantization::parse(keys, family)?,
         activation: match family.gate {
             Gate::Silu => Activation::Silu,
@@ -626,7 +637,7 @@ fn windows(
     Ok(by_kind(kinds))
 }
 
-/// Every how manyth layer has no window: a number, or letters for layers with a window (L) and one without (G) that come again and again.
+/// One layer in how many has no window: a number, or letters for layers with a window (L) and one without (G) that come again and again.
 fn window_pattern(keys: &Keys) -> Result<Option<usize>, CheckpointError> {
     let key = "sliding_window_pattern";
     let Some(Value::String(letters)) = keys.get(key) else {
@@ -669,7 +680,8 @@ fn unrotated(
             let listed = listed.as_array().map_or(&[][..], Vec::as_slice);
             let still = listed.iter().map(|value| Some(rotates(value)? == 0));
             match still.collect::<Option<Vec<bool>>>() {
-                Some(still) if still.len() == layers => still,
+                // It may be longer, where layers were taken out.
+                Some(still) if still.len() >= layers => still[..layers].to_vec(),
                 _ => {
                     return keys.fail(format!(
                         "{key} is not a list of 0 or 1 for each of {layers} layers (num_hidden_layers)"

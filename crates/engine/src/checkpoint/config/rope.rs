@@ -391,11 +391,13 @@ fn yarn(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
     };
     let attention_factor = match rope.get("attention_factor") {
         Some(_) => rope.number("attention_factor")?,
-        None => match (rope.get("mscale"), rope.get("mscale_all_dim")) {
-            (Some(_), Some(_)) => {
-                temperature(rope.number("mscale")?) / temperature(rope.number("mscale_all_dim")?)
-            }
-            _ => temperature(1.0),
+        // As in transformers, zero is none.
+        None => match ["mscale", "mscale_all_dim"].map(|key| {
+            let share = rope.get(key).filter(|share| share.as_f64() != Some(0.0));
+            share.map(|_| rope.number(key)).transpose()
+        }) {
+            [Ok(Some(share)), Ok(Some(of_all))] => temperature(share) / temperature(of_all),
+            [share, of_all] => share.and(of_all).map(|_| temperature(1.0))?,
         },
     };
     Ok(RopeScaling::Yarn {

@@ -167,7 +167,7 @@ pub(crate) enum Windows {
     All,
     /// Those from `max_window_layers` on, if `use_sliding_window` says so.
     Switched,
-    /// All but every so manyth one.
+    /// All but every n-th one.
     AllButEvery(usize),
 }
 
@@ -198,7 +198,7 @@ pub(crate) enum HeadNorms {
 pub(crate) enum Unrotated {
     /// None.
     Never,
-    /// Those without a 1 in `no_rope_layers`, or every so manyth, `no_rope_layer_interval`.
+    /// Those without a 1 in `no_rope_layers`, or every n-th, `no_rope_layer_interval`.
     Listed,
     /// Those without a window, in a model in which others have one.
     BesideWindows,
@@ -220,11 +220,11 @@ pub(crate) enum Factor {
     Plain,
     /// This key's number.
     Of(&'static str),
-    /// One through this key's number.
+    /// 1 divided by this key's number.
     InverseOf(&'static str),
     /// The root of `hidden_size`.
     RootOfWidth,
-    /// One through the root of this key's number.
+    /// 1 divided by the root of this key's number.
     InverseRootOf(&'static str),
     /// Nothing.
     One,
@@ -309,6 +309,8 @@ pub struct Family {
     pub(crate) rotary_width: Option<&'static str>,
     /// Whether a way of stretching angles must be given.
     pub(crate) must_stretch: bool,
+    /// The key for how many layers behind the last one guess further tokens (MTP); they are not loaded.
+    pub(crate) layers_ahead: Option<&'static str>,
     /// Whether `alpha` beside the type `dynamic` says how far the base is stretched, whatever the length of a text.
     pub(crate) stretches_base: bool,
     /// Whether queries are scaled by their position, `llama_4_scaling_beta`.
@@ -362,6 +364,8 @@ pub struct Family {
     pub(crate) gguf_wide_scores: Option<usize>,
     /// How its router weighs experts, as GGUF numbers it (`expert_gating_func`).
     pub(crate) gguf_gating: u64,
+    /// Keys that must be true where a GGUF file has them.
+    pub(crate) gguf_true: &'static [&'static str],
 }
 
 /// A class of models that read images or sound too, of which the text part is a family's model.

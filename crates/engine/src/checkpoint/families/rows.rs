@@ -91,11 +91,7 @@ const POST_ATTENTION_NORM: &[TensorName] = &[(
 )];
 /// Gated `DeltaNet`, and the norm before the feed-forward layer under the name that GGUF has for it there.
 const DELTA: &[TensorName] = &[
-    (
-        FeedForwardNorm,
-        "post_attention_layernorm",
-        "post_attention_norm",
-    ),
+    POST_ATTENTION_NORM[0],
     (DeltaQueryKeyValue, "linear_attn.in_proj_qkv", "attn_qkv"),
     (DeltaGate, "linear_attn.in_proj_z", "attn_gate"),
     (DeltaStep, "linear_attn.in_proj_a", "ssm_alpha"),
@@ -133,6 +129,7 @@ const PLAIN: Family = Family {
     rotates_neighbours: false,
     rotary_width: None,
     must_stretch: false,
+    layers_ahead: None,
     stretches_base: false,
     scales_by_position: false,
     unrotated: Unrotated::Never,
@@ -164,6 +161,7 @@ const PLAIN: Family = Family {
     gguf_numbers: &[],
     gguf_wide_scores: None,
     gguf_gating: 1,
+    gguf_true: &[],
 };
 
 /// transformers' default where Qwen's files leave out from which layer on there are windows.
@@ -322,7 +320,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         name: "Llama",
         classes: &["LlamaForCausalLM"],
         model_types: &["llama"],
-        gguf: &["llama"],
+        // Mistral Small 3 has its own name in new files, and nothing else of Ministral 3.
+        gguf: &["llama", "mistral3"],
         divides_width: true,
         own_keys: true,
         theta: Some(10_000.0),
@@ -527,6 +526,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("norm_topk_prob", Flag(true)),
             ("num_nextn_predict_layers", Size(1)),
         ],
+        layers_ahead: Some("num_nextn_predict_layers"),
         // Experts in groups, of which some are chosen first.
         fixed: &[("n_group", Size(1)), ("topk_group", Size(1))],
         theta: Some(10_000.0),
@@ -672,12 +672,14 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("residual_multiplier", "residual_scale"),
             ("logits_scaling", "logit_scale"),
         ],
+        // Without it llama.cpp does not rotate.
+        gguf_true: &["rope.scaling.finetuned"],
         ..PLAIN
     },
     // ERNIE 4.5 without experts.
     Family {
         name: "Ernie4_5",
-        classes: &["Ernie4_5ForCausalLM"],
+        classes: &["Ernie4_5ForCausalLM", "Ernie4_5_ForCausalLM"],
         model_types: &["ernie4_5"],
         gguf: &["ernie4_5"],
         divides_width: true,

@@ -64,6 +64,11 @@ pub(super) fn family(
         let fused = tensors.contains_key("blk.0.attn_qkv.weight");
         known.retain(|family| family.has(Part::QueryKeyValue) == fused);
     }
+    if known.len() > 1 && known.iter().any(|family| family.must_stretch) {
+        let kind = metadata.text(&format!("{name}.rope.scaling.type"))?;
+        let stretched = kind.is_some_and(|kind| kind != "none");
+        known.retain(|family| family.must_stretch == stretched);
+    }
     if known.len() > 1 {
         let windowed = window(metadata)?.is_some();
         known.retain(|family| (family.windows != Windows::Never) == windowed);
@@ -258,6 +263,9 @@ pub(super) fn config(
     // Notes about how the file was made.
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
+    for key in family.gguf_true {
+        metadata.must_be(&at.key(key), &[Value::Bool(true)])?;
+    }
 
     let mut config = json!({
         "architectures": [family.class()], "vocab_size": vocab, "hidden_size": hidden, "intermediate_size": intermediate,

@@ -10,6 +10,7 @@ use super::device::gpu_memory;
 use super::precision::{Precision, WeightType};
 use super::recurrence::state_bytes;
 use crate::checkpoint::ModelConfig;
+use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::weights::CodeKind;
 
 /// The memory that a model needs beside its weights.
@@ -44,16 +45,26 @@ impl MemoryFootprint {
             .experts
             .as_ref()
             .map_or(config.intermediate, |experts| {
-                experts.intermediate * experts.per_token + experts.shared.unwrap_or(0)
-            })
-            .max(config.beside_experts());
+                let routed = experts.intermediate * experts.per_token;
+                let dense = if experts.first > 0 {
+                    config.intermediate
+                } else {
+                    0
+                };
+                let beside = config.beside_experts() + experts.shared.unwrap_or(0);
+                dense.max(routed + beside)
+            });
         // The norm, the projections before and after the rotation, attention's output and its projection.
         let gated = if config.family.gates_heads {
             2 * queries
         } else {
             0
         };
-        let attention = 3 * config.hidden + 2 * projected + queries + gated;
+        // Norms of all heads together and after the rotation, and scales by position, make copies of their own.
+        let copies = config.head_norms && config.family.head_norms != HeadNorms::ByHead
+            || config.position_scale.is_some();
+        let copies = if copies { 2 * projected } else { 0 };
+        let attention = 3 * config.hidden + 2 * projected + copies + queries + gated;
         // The same of a recurrent layer: what goes into its states before and after the convolution, what they return, the gate.
         let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
         let recurrent = shape.map_or(0, |shape| {
@@ -150,10 +161,25 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
     }
     let tables = if config.tie_embeddings { 1 } else { 2 } * config.vocab * config.hidden;
     let numbers = config.parameters() - tables;
-    let (inner, count) = config.experts.map_or((config.intermediate, 1), |experts| {
-        (experts.intermediate, experts.count)
-    });
-    // The numbers of matrices by row length: the attention's outputs, the last matrix of a feed-forward network, and all
+    // The last matrices of feed-forward networks, by row length.
+    let (first, width, count, shared) = match config.experts {
+        None => (config.layers, 0, 0, 0),
+        Some(own) => (
+            own.first,
+            own.intermediate,
+            own.count,
+            own.shared.unwrap_or(0),
+        ),
+    };
+    let beside = config.beside_experts();
+    let down = [
+        (config.intermediate, first),
+        (beside, config.layers),
+        (width, (config.layers - first) * count),
+        (shared, config.layers - first),
+    ]
+    .map(|(width, matrices)| (width, matrices * width * config.hidden));
+    // The numbers of matrices by row length: the attention's outputs, the last matrices of feed-forward networks, and all
     // others.
     let attention = (0..config.layers).filter(|&layer| !config.is_recurrent(layer));
     let outputs: Vec<(usize, usize)> = attention
@@ -162,7 +188,6 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
             (queries, queries * config.hidden)
         })
         .collect();
-    let output: usize = outputs.iter().map(|(_, numbers)| numbers).sum();
     let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
     let read = shape.map_or((0, 0), |shape| {
         (
@@ -170,13 +195,10 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
             shape.layers * shape.values() * config.hidden,
         )
     });
-    let down = (inner, config.layers * count * inner * config.hidden);
-    let beside = config.beside_experts();
-    let dense = (beside, config.layers * beside * config.hidden);
-    let others = (config.hidden, numbers - output - down.1 - read.1 - dense.1);
-    let in_eight: usize = outputs
-        .iter()
-        .chain(&[down, dense, read, others])
+    let narrow = outputs.into_iter().chain([read]).chain(down);
+    let others = numbers - narrow.clone().map(|(_, numbers)| numbers).sum::<usize>();
+    let in_eight: usize = narrow
+        .chain([(config.hidden, others)])
         .filter(|(inputs, _)| !inputs.is_multiple_of(256))
         .map(|(_, numbers)| numbers)
         .sum();

@@ -1,6 +1,8 @@
 use candle_core::DType;
 
-use super::{MemoryFootprint, ModelConfig, Precision, WeightType, weight_bytes, widening_room};
+use super::{
+    MemoryFootprint, ModelConfig, Precision, WeightType, layer_bits, weight_bytes, widening_room,
+};
 use crate::model::Shard;
 
 #[test]
@@ -106,4 +108,31 @@ fn layers_of_two_shapes_are_counted_each() {
     };
     assert_eq!(widening_room(&narrow), (32 + 2 * 4) * 512 * 5376);
     assert!(Shard::new(0, 2).config(&narrow).is_err());
+}
+
+/// Rows of 1,408 numbers, of experts, do not fit the blocks of four bits; those of 10,752, of dense layers, do.
+#[test]
+fn layers_before_those_with_experts_are_counted_as_they_are() {
+    let config = r#"{"architectures": ["Glm4MoeForCausalLM"], "vocab_size": 1000, "hidden_size": 1024,
+        "intermediate_size": 10752, "num_hidden_layers": 10, "num_attention_heads": 8, "num_key_value_heads": 8,
+        "head_dim": 128, "n_routed_experts": 16, "num_experts_per_tok": 2, "moe_intermediate_size": 1408,
+        "n_shared_experts": 1, "first_k_dense_replace": 9, "routed_scaling_factor": 1.0, "rope_theta": 1e6,
+        "max_position_embeddings": 4096, "rms_norm_eps": 1e-5, "attention_bias": false, "tie_word_embeddings": false}"#;
+    let config = ModelConfig::parse(config, "glm").unwrap();
+    let layers = config.parameters() - 2 * 1000 * 1024;
+    // The down projections of 16 experts and of the shared one, in the last layer alone.
+    let eight = (17 * 1408 * 1024) as f64 / layers as f64;
+    let (four, of_eight) = (WeightType::Q4K.bits(), WeightType::Q8_0.bits());
+    let bits = layer_bits(&config, WeightType::Q4K);
+    assert!(
+        (bits - four - (of_eight - four) * eight).abs() < 1e-9,
+        "{bits}"
+    );
+    // The widest layer is a dense one.
+    let footprint = MemoryFootprint::new(
+        &config,
+        Precision::all(DType::BF16),
+        &candle_core::Device::Cpu,
+    );
+    assert!(footprint.activation_bytes_per_token > 2 * 3 * 10752);
 }

@@ -311,6 +311,25 @@ fn keys_that_are_left_out_are_what_transformers_takes() {
     let beta = yarn(&json!({"llama_4_scaling_beta": 0}));
     let none = parse("Ministral3ForCausalLM", &json!({"rope_scaling": beta})).unwrap();
     assert_eq!(none.position_scale, None);
+    // Zero is no share, as in Devstral 2's file.
+    for of_all in [json!(0.0), Value::Null] {
+        let shares =
+            yarn(&json!({"llama_4_scaling_beta": 0.0, "mscale": 1.0, "mscale_all_dim": of_all}));
+        let plain = parse("Ministral3ForCausalLM", &json!({"rope_scaling": shares})).unwrap();
+        let without = yarn(&json!({"llama_4_scaling_beta": 0.0}));
+        let without = parse("Ministral3ForCausalLM", &json!({"rope_scaling": without})).unwrap();
+        assert_eq!(plain.rope, without.rope);
+    }
+    let longer = parse(
+        "SmolLM3ForCausalLM",
+        &json!({"no_rope_layers": [0, 1, 1, 1, 0]}),
+    )
+    .unwrap();
+    assert_eq!(
+        longer.second_rope.unwrap().layers,
+        [true, false, false, false]
+    );
+    assert!(parse("Ernie4_5_ForCausalLM", &json!({"head_dim": null})).is_ok());
     let alpha = json!({"rope_scaling": {"type": "dynamic", "alpha": 50.0, "factor": 1.0, "beta_fast": 32, "mscale": 1.0}});
     let hunyuan = parse("HunYuanDenseV1ForCausalLM", &alpha).unwrap();
     assert!((hunyuan.rope.theta - 1e4 * 50f64.powf(16.0 / 14.0)).abs() < 1e-6);
