@@ -52,15 +52,16 @@ impl LogitsModel for Windowed {
             }
             let tokens = self.model.context(&batch.rows[index], row.context_len);
             let first = row.context_len - row.query_len;
-            for position in first..row.context_len {
-                let slot = own.slots[row.query_start + position - first];
-                self.slots
-                    .insert(slot, (tokens[position], position, row.long));
+            let slots = own.slots[row.query_start..].iter();
+            let new = tokens.iter().enumerate().take(row.context_len);
+            for ((position, token), slot) in new.skip(first).zip(slots) {
+                self.slots.insert(*slot, (*token, position, row.long));
             }
             for position in first..row.context_len {
-                for key in (position + 1).saturating_sub(self.cache.window)..=position {
+                let seen = (position + 1).saturating_sub(self.cache.window);
+                for (key, token) in tokens.iter().enumerate().take(position + 1).skip(seen) {
                     let slot = row.blocks[key / size] * size as u32 + (key % size) as u32;
-                    assert_eq!(self.slots[&slot], (tokens[key], key, row.long));
+                    assert_eq!(self.slots[&slot], (*token, key, row.long));
                 }
             }
         }

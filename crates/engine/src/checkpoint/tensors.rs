@@ -78,7 +78,7 @@ pub(crate) enum FeedForwardNames {
         correction: Option<String>,
         experts: ExpertNames,
         shared: Option<SharedNames>,
-        beside: Option<BesideNames>,
+        beside: Option<Box<BesideNames>>,
         sizes: Experts,
     },
 }
@@ -188,13 +188,15 @@ impl LayerNames {
                     },
                     weight: optional(Part::SharedWeight),
                 }),
-                beside: sizes.beside_dense.then(|| BesideNames {
-                    dense: dense(),
-                    dense_result_norm: weight(at(Part::DenseResultNorm)),
-                    norm: weight(at(Part::ExpertsNorm)),
-                    result_norm: weight(at(Part::ExpertsResultNorm)),
-                    router_scale: at(Part::RouterScale),
-                    expert_scales: at(Part::ExpertScales),
+                beside: sizes.beside_dense.then(|| {
+                    Box::new(BesideNames {
+                        dense: dense(),
+                        dense_result_norm: weight(at(Part::DenseResultNorm)),
+                        norm: weight(at(Part::ExpertsNorm)),
+                        result_norm: weight(at(Part::ExpertsResultNorm)),
+                        router_scale: at(Part::RouterScale),
+                        expert_scales: at(Part::ExpertScales),
+                    })
                 }),
                 sizes,
             },

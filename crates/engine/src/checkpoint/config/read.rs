@@ -444,13 +444,29 @@ fn check_overrides(
     if by_layer.is_empty() {
         return Ok(());
     }
-    let known = |layer: usize| by_layer.get(&layer.to_string());
+    // transformers writes as many digits as the last layer has.
+    let mut numbered: Vec<Option<&Value>> = vec![None; full.layers.len()];
+    for (key, own) in by_layer {
+        let layer = key
+            .parse()
+            .ok()
+            .filter(|layer: &usize| *layer < full.layers.len());
+        let Some(layer) = layer else {
+            return keys.fail(format!(
+                "per_layer_config names layer {key} of {}",
+                full.layers.len()
+            ));
+        };
+        if numbered[layer].replace(own).is_some() {
+            return keys.fail(format!("per_layer_config names layer {layer} twice"));
+        }
+    }
     let wanted = [
         ("head_dim", head_dim, full.head_dim),
         ("num_key_value_heads", kv_heads, full.kv_heads),
     ];
     for (layer, is_full) in full.layers.iter().enumerate() {
-        let own = known(layer).and_then(Value::as_object);
+        let own = numbered[layer].and_then(Value::as_object);
         for (name, base, of_full) in wanted {
             let size = own.and_then(|own| own.get(name));
             let size = size.map_or(Some(base as u64), Value::as_u64);
@@ -466,17 +482,7 @@ fn check_overrides(
             return keys.fail(format!("per_layer_config.{layer}.{other} is not supported"));
         }
     }
-    let layers = |key: &str| {
-        key.parse()
-            .is_ok_and(|layer: usize| layer < full.layers.len())
-    };
-    match by_layer.keys().find(|key| !layers(key)) {
-        Some(key) => keys.fail(format!(
-            "per_layer_config names layer {key} of {}",
-            full.layers.len()
-        )),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The rotary embedding, and another one of the layers with windows; heads of the first are as wide as the first number says.

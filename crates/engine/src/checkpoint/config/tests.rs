@@ -526,7 +526,7 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
     let full = (5..60).step_by(6);
     let own = full.map(|layer| {
         (
-            layer.to_string(),
+            format!("{layer:02}"),
             json!({"head_dim": 512, "num_key_value_heads": 4}),
         )
     });
@@ -550,7 +550,8 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
         .contains("17.mlp")
     );
     assert!(unsaid("60", json!({})).contains("names layer 60 of 60"));
-    assert!(unsaid("5", json!({"head_dim": -1})).contains("head_dim is -1"));
+    assert!(unsaid("5", json!({"head_dim": 512})).contains("names layer 5 twice"));
+    assert!(unsaid("05", json!({"head_dim": -1})).contains("head_dim is -1"));
     let theta = json!({"rope_theta": 1e4});
     for (key, value, told) in [
         ("per_layer_config", json!([1]), "per_layer_config is [1]"),

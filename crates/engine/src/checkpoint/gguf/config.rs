@@ -458,7 +458,7 @@ fn by_kind(
     // One number for all layers, or for each its own.
     let key = at.key("attention.head_count_kv");
     let each = match metadata.optional_size(&key) {
-        Ok(Some(all)) => vec![all as i64; layers],
+        Ok(Some(all)) => vec![i64::try_from(all).unwrap_or(i64::MAX); layers],
         _ => metadata.integers(&key)?.unwrap_or_default(),
     };
     let heads_of = |kind: bool| -> Result<i64, CheckpointError> {

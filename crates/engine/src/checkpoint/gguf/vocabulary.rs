@@ -171,11 +171,11 @@ impl Vocabulary {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
             Some("llama") => {
                 let merges = merges_by_score(metadata, &tokens)?;
-                sentence_pieces(metadata, &tokens, merges, true)?
+                sentence_pieces(metadata, &tokens, &merges, true)?
             }
             Some("gemma4") => {
                 let merges = merges(metadata, &tokens)?;
-                sentence_pieces(metadata, &tokens, merges, false)?
+                sentence_pieces(metadata, &tokens, &merges, false)?
             }
             Some(other) => {
                 return metadata.fail(format!(
@@ -388,7 +388,7 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointEr
 fn sentence_pieces(
     metadata: &Metadata,
     tokens: &Tokens,
-    merges: Vec<[String; 2]>,
+    merges: &[[String; 2]],
     prefix: bool,
 ) -> Result<Json, CheckpointError> {
     const SPACE: &str = "\u{2581}";

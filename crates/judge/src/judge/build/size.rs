@@ -147,9 +147,9 @@ fn choose(
             tokens.saturating_mul(bytes)
         }
     };
-    let most_sequences = match (given.max_sequences, model.windowed) {
-        // As many as leave their part to the other layers.
-        (None, Some((window, bytes))) => {
+    let most_sequences = match model.windowed {
+        // As many as leave their part to the other layers, also where more are asked for.
+        Some((window, bytes)) => {
             let tokens = (lengths.typical + max_new / 2).max(1);
             let in_window = (bytes * window.min(tokens)) as f64;
             let others = (model.kv_bytes_per_token * tokens) as f64;
@@ -157,7 +157,7 @@ fn choose(
             let fits = |sequences: &usize| windowed(*sequences) <= most;
             (1..=most_sequences).rev().find(fits).unwrap_or(1)
         }
-        _ => most_sequences,
+        None => most_sequences,
     };
     let kv_bytes = all_bytes.saturating_sub(windowed(most_sequences));
     let blocks = given.blocks.unwrap_or_else(|| {
@@ -178,7 +178,8 @@ fn choose(
     });
     let blocks = blocks.max(least_blocks);
 
-    let max_sequences = given.max_sequences.unwrap_or_else(|| {
+    let asked = given.max_sequences.map(|asked| asked.min(most_sequences));
+    let max_sequences = asked.unwrap_or_else(|| {
         // Most completions end well before their limit, and those that run are halfway on average.
         let own = (lengths.typical + max_new / 4).div_ceil(BLOCK_SIZE).max(1);
         let few = FEW_SEQUENCES.min(most_sequences);

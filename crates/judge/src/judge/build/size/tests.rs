@@ -188,6 +188,18 @@ fn layers_with_windows_take_their_windows_alone() {
         );
         assert!(now as f64 >= 1.8 * then as f64, "{now}, {then}");
     }
+    // More sequences than there is room for are a ceiling: the other layers keep their part.
+    let all = EngineOptions {
+        max_sequences: Some(64),
+        ..EngineOptions::default()
+    };
+    let fits = choose(processor, 100 * GIB, &model, &JUDGE);
+    let asked = super::choose(processor, 100 * GIB, &model, &JUDGE, &all);
+    assert!(fits.max_sequences < 64);
+    assert_eq!(
+        (asked.max_sequences, asked.blocks),
+        (fits.max_sequences, fits.blocks)
+    );
 }
 
 #[test]
