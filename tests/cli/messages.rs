@@ -161,9 +161,9 @@ fn models_that_write_no_text_are_named() {
             ],
         ),
         (
-            "Qwen3NextForCausalLM",
+            "NemotronHForCausalLM",
             [
-                "Qwen3-Next, which is not supported yet",
+                "Nemotron with state-space layers, which will not be supported",
                 "a judge of like size that loads is Qwen/Qwen3-",
             ],
         ),
