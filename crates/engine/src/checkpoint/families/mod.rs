@@ -2,7 +2,7 @@
 //!
 //! A row ([`rows`]) says what a family's files call themselves and their tensors, in Safetensors and in GGUF, which keys of
 //! `config.json` they have under other names, leave out or must have at one value, and in what the family differs from a plain decoder
-//! ([`rows::PLAIN`]: norms before both parts of a layer, grouped queries without biases, `SwiGLU`, an output head). Code asks a row for
+//! (`rows::PLAIN`: norms before both parts of a layer, grouped queries without biases, `SwiGLU`, an output head). Code asks a row for
 //! its properties, never for its name, so a family without anything new is a row, a case of `scripts/golden_models.py` with its name in
 //! `tests/model/golden_logits.rs`, and a line in `docs/guide/families.md`.
 //!

@@ -13,7 +13,7 @@
 //! | `paged` | the KV cache, and attention over it |
 //! | `expert_weights` | the experts' weights as numbers, in FP8, in MXFP4 or as stored |
 //! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
-//! | `nccl`, [`parallel`] | sums over several GPUs; a model in parts on them |
+//! | `nccl`, `parallel` | sums over several GPUs; a model in parts on them |
 //! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
 //!
 //! The fast path is for bf16 and f16, and for heads of 32, 64 and 128; everything else goes through candle's operations
