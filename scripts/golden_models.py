@@ -166,6 +166,13 @@ WITH_TOWERS = {
                       dict(**GEMMA4, pad_token_id=0, num_hidden_layers=3, final_logit_softcapping=3.0,
                            layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
                       dict(tie_word_embeddings=True, audio_config=None), dict(by_kind=True, seed=1100)),
+    # As 12B is, with a key of the published files: one key head in layers that see everything, whose values are its keys.
+    "gemma4-unified-towers": ("Gemma4Unified", dict(patch_size=4, mm_embed_dim=16, mm_posemb_size=16, output_proj_dims=16),
+                              dict(**{**GEMMA4, "num_global_key_value_heads": 1}, pad_token_id=0, num_hidden_layers=3,
+                                   final_logit_softcapping=3.0,
+                                   layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
+                              dict(tie_word_embeddings=True, vision_soft_tokens_per_image=280, audio_config=dict(audio_embed_dim=16)),
+                              dict(by_kind=True, seed=1101)),
     "glm4v": ("Glm4v", dict(**VISION_QWEN, image_size=16),
               dict(rope_parameters={**MROPE, "partial_rotary_factor": 0.5, "mrope_section": [1, 1]}), {}, {}),
     # Heads of 256, as in all that are published.

@@ -32,6 +32,7 @@ const NAMES: &[&str] = &[
     "gemma4-moe",
     "gemma4-towers",
     "gemma4-unified",
+    "gemma4-unified-towers",
     "glm",
     "glm4",
     "glm4_moe",
