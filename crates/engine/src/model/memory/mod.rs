@@ -27,7 +27,7 @@ pub struct MemoryFootprint {
     pub activation_bytes_per_token: usize,
     /// Bytes of logits per row.
     pub logits_bytes_per_row: usize,
-    /// The tensors of the cache, each of as many bytes, where the device takes buffers from a pool whose sizes are powers of two:
+    /// The tensors of the cache of layers that see everything, each of as many bytes, where the device takes buffers from a pool whose sizes are powers of two:
     /// candle's on Metal. Results of a step are rounded up there too; weights are not.
     pub rounded_cache_tensors: Option<usize>,
 }
@@ -86,7 +86,11 @@ impl MemoryFootprint {
             activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
             // Logits are f32.
             logits_bytes_per_row: 4 * config.vocab,
-            rounded_cache_tensors: device.is_metal().then_some(2 * config.attention_layers()),
+            rounded_cache_tensors: device.is_metal().then(|| {
+                let own = config.windows.iter().flatten().count();
+                let own = window.map_or(0, |_| own);
+                2 * (config.attention_layers() - own)
+            }),
         }
     }
 

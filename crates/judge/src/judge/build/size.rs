@@ -144,7 +144,7 @@ fn choose(
             let tokens = sequences
                 .saturating_mul(one)
                 .saturating_add(token_budget + shared);
-            tokens.saturating_mul(bytes)
+            model.rounded(tokens.saturating_mul(bytes))
         }
     };
     let most_sequences = match model.windowed {

@@ -86,6 +86,31 @@ fn where_buffers_are_rounded_up_all_of_them_fit() {
     }
 }
 
+/// The shape of gemma-4-31B: fifty layers with windows, and ten without.
+#[test]
+fn buffers_of_both_kinds_of_layers_fit_where_they_are_rounded_up() {
+    let model = MemoryFootprint {
+        kv_bytes_per_token: 80 << 10,
+        windowed: Some((1024, 800 << 10)),
+        rounded_cache_tensors: Some(2 * 10),
+        ..qwen3_8b()
+    };
+    for free in (16..=130).map(|gigabytes| gigabytes * GIB) {
+        let sizes = choose(Processor::Gpu, free, &model, &JUDGE);
+        let rounded = |blocks: usize, bytes: usize, tensors: usize| {
+            tensors * (blocks * BLOCK_SIZE * bytes / tensors).next_power_of_two()
+        };
+        let full = rounded(sizes.blocks, model.kv_bytes_per_token, 20);
+        let windowed = rounded(sizes.windowed_blocks(1024), 800 << 10, 100);
+        if sizes.blocks > sizes.least_blocks {
+            assert!(
+                full + windowed <= free,
+                "{full} and {windowed} of {free}: {sizes:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn judges_beside_it_keep_their_part() {
     let of_two = EngineOptions {
