@@ -338,6 +338,20 @@ peer() {
 }
 profiles_said() { grep -m 1 'verdicts/s' "$results/profiles/$1.txt" || true; }
 
+# Rows `| compared | found | allowed` by what was compared, the type of numbers and what is allowed: how many, and the largest difference.
+largest() {
+    awk -F ' *[|] *' '{
+        kind = $2; sub(/ up to [0-9.]+/, "", kind); tail = kind
+        if (kind ~ /^greedy/) { sub(/^[^:]*: /, "", tail); kind = "greedy tokens, where they part: " tail } else sub(/,.*/, "", kind)
+        if ($2 ~ /as stored/) kind = kind " of weights as stored"
+        if ($2 ~ /MoE/) kind = kind ", mixtures of experts"
+        if (match($2, /(cache|weights) in e4m3/)) type = substr($2, RSTART, RLENGTH); else { match($2, /BF16|F16|F32|bf16/); type = tolower(substr($2, RSTART, RLENGTH)) }
+        match($3, /[0-9.]+e-?[0-9]+/); found = substr($3, RSTART, RLENGTH); key = kind " | " type " | " $4
+        if (!(key in count)) { order[++n] = key; allowed[key] = $4; label[key] = kind " | " type; most[key] = found }
+        count[key]++; if (found + 0 > most[key] + 0) most[key] = found
+    } END { for (i = 1; i <= n; i++) { key = order[i]; printf "| %s | %d | %s | %s |\n", label[key], count[key], most[key], allowed[key] } }'
+}
+
 # ---- the page ---------------------------------------------------------------------------------------------------------------------
 report() {
     [[ -s $results/machine || -s $results/correctness.tsv ]] || usage "no results in $results"
@@ -362,13 +376,11 @@ report() {
     if cat "$results"/{families,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
     if grep -q 'measured |' "$results/compared"; then
         echo
-        echo "<details><summary>$(grep -c 'measured |' "$results/compared") comparisons</summary>"
+        echo "The largest differences of $(grep -c 'measured |' "$results/compared") comparisons; each of them is in the logs."
         echo
-        echo "| compared | found | allowed |"
-        echo "|---|---|---|"
-        grep -o 'measured |.*' "$results/compared" | sed 's/^measured //; s/$/ |/'
-        echo
-        echo "</details>"
+        echo "| compared | type | comparisons | largest difference | allowed |"
+        echo "|---|---|--:|--:|---|"
+        grep -o 'measured |.*' "$results/compared" | sed 's/^measured //' | largest
     fi
     if [[ -s $results/peer-juror.log ]]; then
         printf '\n## Beside transformers\n\n```\n'

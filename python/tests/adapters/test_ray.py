@@ -157,11 +157,3 @@ def test_the_guide_runs(
     done = run_python("\n".join(guide("ray.md", "python")), JUROR_BINARY=binary(), PYTHONPATH=here, RAY_ADDRESS="local")
     assert pq.read_table(tmp_path / "judged").num_rows == 24
     assert 0.0 < float(done.stdout.split()[-1]) < 1.0
-
-
-def test_the_readme_runs(
-    data: Path, readme: Callable[[str], str], run_python: Callable[..., Any], tmp_path: Path
-) -> None:
-    here = str(Path(juror_rs.ray.__file__).parents[1])
-    run_python(readme("juror_rs.ray"), JUROR_BINARY=binary(), PYTHONPATH=here, RAY_ADDRESS="local")
-    assert pq.read_table(tmp_path / "judged").num_rows == 24
