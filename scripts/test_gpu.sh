@@ -364,7 +364,7 @@ report() {
     echo "|---|---|"
     cat "$results/machine" 2>/dev/null || true
     echo
-    echo "## Right?"
+    echo "## Correctness"
     echo
     echo "| step of \`scripts/test_gpu.sh correctness\` and \`thorough\` | | seconds | found |"
     echo "|---|---|--:|---|"
@@ -390,7 +390,7 @@ report() {
     fi
     if compgen -G "$results/bench/*.json" >/dev/null; then
         echo
-        echo "## How fast?"
+        echo "## Speed"
         echo
         echo "\`juror bench --device cuda --no-breakdown\` on random weights, bf16 unless said otherwise, greedy, one run a row: prompts of"
         echo "1,300 shared and 1,500 own tokens. Utilisation is against ceilings that the bench measures on the same GPU first."
