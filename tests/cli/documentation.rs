@@ -52,6 +52,38 @@ fn prose(page: &Path) -> String {
         .collect()
 }
 
+/// A diff shows what changed in a line that is short; rows of tables and code are as long as they are.
+#[test]
+fn lines_of_prose_are_at_most_160_characters_long() {
+    // Pages that are still to be wrapped.
+    let unwrapped = [
+        "decisions/cuda.md",
+        "decisions/families.md",
+        "decisions/rules.md",
+        "guide/families.md",
+        "kernels/README.md",
+        "kernels/attention.md",
+        "rules/README.md",
+        "rules/accuracy.md",
+    ];
+    let mut found = Vec::new();
+    pages(root(), &mut found);
+    let is_long = |line: &str| line.chars().count() > 160 && !line.starts_with('|');
+    for page in found {
+        let long: Vec<_> = prose(&page)
+            .lines()
+            .filter(|line| is_long(line))
+            .map(str::to_owned)
+            .collect();
+        let is_wrapped = !unwrapped.iter().any(|name| page.ends_with(name));
+        assert!(
+            !is_wrapped || long.is_empty(),
+            "{}: {long:#?}",
+            page.display()
+        );
+    }
+}
+
 /// The anchors of a page's headings, as GitHub and mdbook make them.
 fn anchors(page: &Path) -> Vec<String> {
     let prose = prose(page);
