@@ -15,6 +15,8 @@
 //! | `juror-data` | rows of files into samples, the journal that makes a run resumable, verdicts into files |
 //! | `juror-engine` | from a folder of weights and token ids to completions: checkpoints, tokenizers, models, batching |
 //! | `juror-rules` | the rule-based verifier: needs no model |
+//! | `juror-math-verify` | the verdicts of Math-Verify 0.9.0 |
+//! | `juror-algebra` | expressions and exact numbers, compared with proofs and bounds |
 //! | `juror-hub` | the hub's files, downloaded once and checked |
 //! | `juror-judge` | samples into verdicts and rewards: protocols, the pipeline, batch files, the server |
 //! | `juror-eval` | what verdicts are worth: agreement with labels, reports, labels by people, GSM8K |

@@ -3,7 +3,7 @@
 
     python scripts/verifier/ablate.py corpus.jsonl pairs.jsonl [--profile strict] [--only NAME] [--show 5]
 
-The script copies the crate `crates/rules/` to a temporary folder, writes an early return into every function that the table
+The script copies the crates `algebra`, `math_verify` and `rules` to a temporary folder, writes an early return into every function that the table
 `PARTS` names, builds the example `verify_pairs` once and runs it once for each part. A pair is a JSON line with `gold`,
 `pred` and perhaps `config`; where it has a label (`expected` or `label`) the table also says how many verdicts went from
 right to wrong (−) and back (+). A verdict of null counts as "not equal", as for a reward. ~ counts pairs whose verdict
@@ -35,6 +35,15 @@ pub(crate) fn is_ablated(name: &str) -> bool {{
 """
 
 
+_CRATES = ["algebra", "math_verify", "rules"]
+
+
+def place(crates: Path, where: str) -> Path:
+    """The file that a row of `PARTS` names: below the crate that it begins with, else below the rules."""
+    crate, _, rest = where.partition("/")
+    return crates / crate / "src" / rest if crate in _CRATES else crates / "rules" / "src" / where
+
+
 def insert(source: str, where: str, signature: str, name: str, result: str) -> str:
     """The source with an early return in the function whose signature begins with this line."""
     lines = source.split("\n")
@@ -53,23 +62,24 @@ def insert(source: str, where: str, signature: str, name: str, result: str) -> s
 def build(folder: Path, target: Path) -> None:
     """Builds the example with all switches from a copy of the crate."""
     ignored = shutil.ignore_patterns("target", "fuzz")
-    shutil.copytree(_REPOSITORY / "crates" / "rules", folder / "rules", ignore=ignored)
+    for crate in _CRATES:
+        shutil.copytree(_REPOSITORY / "crates" / crate, folder / crate, ignore=ignored)
     shutil.copy(_REPOSITORY / "Cargo.lock", folder)
     package = tomllib.loads((_REPOSITORY / "Cargo.toml").read_text())["workspace"]["package"]
     (folder / "Cargo.toml").write_text(
-        '[workspace]\nmembers = ["rules"]\nresolver = "3"\n[workspace.lints]\n[workspace.package]\n'
+        f'[workspace]\nmembers = {json.dumps(_CRATES)}\nresolver = "3"\n[workspace.lints]\n[workspace.package]\n'
         + "".join(f"{key} = {json.dumps(value)}\n" for key, value in package.items())
         + "[profile.release]\ncodegen-units = 4\n"
     )
-    source = folder / "rules" / "src"
     for name, places in PARTS.items():
         for where, signature, result in places:
-            path = source / where
+            path = place(folder, where)
             if not path.exists():
                 sys.exit(f"{name}: there is no {where}")
             path.write_text(insert(path.read_text(), where, signature, name, result))
-    library = source / "lib.rs"
-    library.write_text(library.read_text() + _GUARD)
+    for crate in _CRATES:
+        library = folder / crate / "src" / "lib.rs"
+        library.write_text(library.read_text() + _GUARD)
     command = ["cargo", "build", "--release", "-p", "juror-rules", "--example", "verify_pairs"]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "--cap-lints=allow"}
     if subprocess.run(command, cwd=folder, env=environment).returncode != 0:

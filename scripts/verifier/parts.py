@@ -1,4 +1,4 @@
-"""What `ablate.py` switches off: name → [(file in crates/rules/src, the first line of a function's signature, what it returns)]."""
+"""What `ablate.py` switches off: name → [(file in crates/rules/src, or in the src of the crate that it begins with, the first line of a function's signature, what it returns)]."""
 
 _OPEN = "Comparison::open(String::new())"
 _UNKNOWN = "Err(Failure::Unknown)"
@@ -15,14 +15,14 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     "answers as regions": [("compare/solve.rs", "pub(super) fn region(", "None")],
     "solving with bars": [("compare/solve.rs", "fn with_bars(", "None")],
     "signs of quotients": [("compare/quotient.rs", "pub(super) fn sign_set(", "None")],
-    "roots": [("algebra/roots.rs", "pub(crate) fn roots(", "None")],
+    "roots": [("algebra/roots.rs", "pub fn roots(", "None")],
     "rational roots": [("algebra/roots.rs", "fn divide_out(", "()")],
     "renaming letters": [("compare/rename.rs", "pub(super) fn compare(", "None")],
     "proportional equations": [("compare/equation.rs", "pub(super) fn proportional(", "Factor::Unknown")],
     "equations in one unknown": [("compare/equation.rs", "fn one_unknown(", _OPEN)],
     "equations in several unknowns": [("compare/equation.rs", "fn several_unknowns(", _OPEN)],
-    "square-free parts": [("algebra/polynomial.rs", "pub(crate) fn square_free(", "None")],
-    "one fraction": [("algebra/fraction.rs", "pub(crate) fn fraction(", "(expr.clone(), Expr::integer(1))")],
+    "square-free parts": [("algebra/polynomial.rs", "pub fn square_free(", "None")],
+    "one fraction": [("algebra/fraction.rs", "pub fn fraction(", "(expr.clone(), Expr::integer(1))")],
     "equation against a value": [("compare/equation.rs", "pub(super) fn against(", _OPEN)],
     "x = 5 states 5": [("compare/naming.rs", "pub(super) fn stated(", "None")],
     "name f⁻¹(x)": [("compare/naming.rs", "fn is_inverse(", "false")],
@@ -96,7 +96,7 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     "compat: zero sets": [("math_verify/value/solving.rs", "fn same_roots(", "false")],
     "compat: sample points": [("math_verify/value/equal_terms.rs", "fn sampled(", "None")],
     "compat: rounding": [("math_verify/value/equal_terms.rs", "fn rounded(", "None")],
-    "compat: exact values with decimals": [("algebra/principal.rs", "pub(crate) fn with_decimals(", "None")],
+    "compat: exact values with decimals": [("algebra/principal.rs", "pub fn with_decimals(", "None")],
     "compat: determinants": [("math_verify/value/matrices.rs", "pub(super) fn determinant(", "None")],
     "compat: arithmetic of matrices": [("math_verify/value/matrices.rs", "pub(super) fn combined(", "None")],
     "compat: principal roots": [("math_verify/value/principal.rs", "fn principal_power(", "None")],

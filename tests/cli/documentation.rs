@@ -42,6 +42,51 @@ fn pages_have_no_blanks() {
     }
 }
 
+/// Arrows between crates go down only: what each uses of ours is named here. The map of the crates has all of them.
+#[test]
+fn crates_use_those_below_them_alone() {
+    let below = [
+        ("algebra", &[][..]),
+        ("base", &[]),
+        ("data", &["base"]),
+        ("engine", &["base", "hub"]),
+        ("eval", &["base", "data", "engine", "hub", "judge", "rules"]),
+        ("hub", &[]),
+        ("judge", &["base", "data", "engine", "hub", "rules"]),
+        ("math_verify", &["algebra"]),
+        ("rules", &["algebra", "math_verify"]),
+    ];
+    let mut folders: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    assert!(folders.iter().eq(below.iter().map(|(name, _)| name)));
+    let map = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    for (name, allowed) in below {
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let manifest: toml::Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
+        let package = manifest["package"]["name"].as_str().unwrap();
+        assert!(
+            map.contains(&format!("| `{package}` (`crates/{name}`) |")),
+            "{package}"
+        );
+        let used = manifest["dependencies"].as_table().unwrap().keys();
+        let used: Vec<String> = used
+            .filter_map(|key| Some(key.strip_prefix("juror-")?.replace('-', "_")))
+            .collect();
+        for crate_ in &used {
+            assert!(allowed.contains(&&**crate_), "{name} uses {crate_}");
+        }
+        // What reads text has no place where expressions are compared.
+        let reads = ["regex", "serde", "serde_json", "aho-corasick"];
+        let text = reads
+            .iter()
+            .any(|it| manifest["dependencies"].get(it).is_some());
+        assert!(name != "algebra" || !text);
+    }
+}
+
 /// The text of a page without its blocks of code.
 fn prose(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap();

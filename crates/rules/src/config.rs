@@ -2,6 +2,9 @@
 
 mod json;
 
+pub(crate) use juror_math_verify::{
+    ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Options,
+};
 use serde::{Deserialize, Serialize};
 
 /// Whose verdicts are wanted.
@@ -15,34 +18,6 @@ pub enum Profile {
     Compat,
 }
 
-/// A kind of answer that is looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExtractionTarget {
-    /// Formulas in LaTeX delimiters or boxes.
-    Latex,
-    /// Plain numbers and arithmetic.
-    Expr,
-    /// One of these literal strings (choice letters, say).
-    String {
-        /// What is looked for, in order of preference.
-        strings: Vec<String>,
-        /// Is a found string lower-cased before it is compared?
-        lowercase: bool,
-    },
-}
-
-/// Is a match that fails to parse final?
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExtractionMode {
-    /// Only the first match is tried.
-    FirstMatch,
-    /// Matches are tried in order until one parses.
-    #[default]
-    AnyMatch,
-}
-
 /// What stands before the decimals of a number; the other sign groups its digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -51,49 +26,6 @@ pub enum DecimalMark {
     Comma,
     /// `1,234.5`.
     Point,
-}
-
-/// Is the text of the first match kept for comparison as a string?
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FallbackMode {
-    /// It is not.
-    NoFallback,
-    /// It is.
-    #[default]
-    FirstMatch,
-}
-
-/// How the profile `compat` rewrites a formula before it is parsed, by the names that Math-Verify gives the parts; its default is all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Normalization {
-    /// Are units dropped?
-    pub units: bool,
-    /// Is a zero put before a leading point, and `0.5` written as a fraction?
-    pub nits: bool,
-    /// Do `\frac12` and `\sqrt2` get the braces that they lack?
-    pub malformed_operators: bool,
-}
-
-impl Default for Normalization {
-    fn default() -> Self {
-        Self {
-            units: true,
-            nits: true,
-            malformed_operators: true,
-        }
-    }
-}
-
-impl Normalization {
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde calls it with a reference"
-    )]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Settings, by the names that Math-Verify gives them; the defaults are its defaults.
@@ -132,34 +64,29 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<DecimalMark>,
     /// How a formula is rewritten; it has an effect in the compatible profile only.
-    #[serde(skip_serializing_if = "Normalization::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub normalization: Normalization,
-}
-
-impl ExtractionTarget {
-    /// The letters A to D, compared in lower case.
-    pub fn letters() -> Self {
-        Self::String {
-            strings: ["A", "B", "C", "D"].map(str::to_owned).to_vec(),
-            lowercase: true,
-        }
-    }
 }
 
 impl Default for Config {
     fn default() -> Self {
+        let options = Options::default();
         Self {
-            extract: vec![ExtractionTarget::Latex, ExtractionTarget::Expr],
-            boxed_match_priority: 50,
-            try_extract_without_anchor: true,
-            float_rounding: 6,
-            numeric_precision: 15,
-            strict: true,
-            allow_set_relation_comp: false,
-            extraction_mode: ExtractionMode::AnyMatch,
-            fallback_mode: FallbackMode::FirstMatch,
+            extract: options.extract,
+            boxed_match_priority: options.boxed_match_priority,
+            try_extract_without_anchor: options.try_extract_without_anchor,
+            float_rounding: options.float_rounding,
+            numeric_precision: options.numeric_precision,
+            strict: options.strict,
+            allow_set_relation_comp: options.allow_set_relation_comp,
+            extraction_mode: options.extraction_mode,
+            fallback_mode: options.fallback_mode,
             decimal: None,
-            normalization: Normalization::default(),
+            normalization: options.normalization,
         }
     }
+}
+
+fn is_default(normalization: &Normalization) -> bool {
+    *normalization == Normalization::default()
 }

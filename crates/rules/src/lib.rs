@@ -17,7 +17,6 @@
 //! |---|---|
 //! | `verifier` | [`Verifier`]: the one entrance |
 //! | `config`, `method`, `verification` | the settings, the profiles by name, the result |
-//! | `algebra` | expressions, exact numbers, identity of expressions, the budget of work |
 //! | `answer`, `alternatives` | what an answer can be; other ways to read one |
 //! | `doubts` | why a verdict is left open: what stands beside answers that are equal or different |
 //! | `lexicon` | tables of units, number words, commands and phrases |
@@ -25,13 +24,14 @@
 //! | `extract`, `format` | finds the final answer in a response; takes it by a format of one's own |
 //! | `parse` | reads LaTeX and plain mathematics as a typed answer |
 //! | `compare` | decides whether two answers are equal |
-//! | `math_verify` | the profile [`Profile::Compat`]: the verdicts of Math-Verify 0.9.0, quirks included |
+//! | `math_verify` | the profile [`Profile::Compat`], by [`juror_math_verify`] |
 //! | `gsm8k` | the comparison of plain numbers of the answer judge, and GSM8K's extraction methods |
+//!
+//! Expressions, exact numbers, identity of expressions and the budget of work are [`juror_algebra`]'s.
 //!
 //! What cannot be decided is `None` with a reason, never a guess. A verification's work is bounded by the length of its
 //! texts; it is counted, not timed, so that a pair has the same verdict on every machine.
 
-mod algebra;
 mod alternatives;
 mod answer;
 mod code;
@@ -52,19 +52,21 @@ mod verifier;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+use juror_algebra as algebra;
 use regex::Regex;
 
-pub use config::{
-    Config, DecimalMark, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Profile,
-};
+pub use config::{Config, DecimalMark, Profile};
 pub use extract::Role;
 pub use format::AnswerFormat;
 pub use gsm8k::RuleVerdict;
 pub use gsm8k::methods::Gsm8kMethod;
-pub use math_verify::EMULATES;
+#[doc(inline)]
+pub use juror_math_verify::{
+    EMULATES, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Reading, Status,
+};
 pub use method::{OutcomeRules, RulesProfile, UnknownRulesProfile};
 pub use parse::{ParseError, describe};
-pub use verification::{Reading, Status, Verification};
+pub use verification::Verification;
 pub use verifier::Verifier;
 
 /// Compiles a pattern of this crate. Every pattern is a constant that a test compiles.

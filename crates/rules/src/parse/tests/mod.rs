@@ -1,5 +1,6 @@
 //! Tests of the whole way from text to answer.
 
+mod algebra;
 mod hostile;
 mod properties;
 

@@ -1,0 +1,187 @@
+//! Enclosed decision: an enclosure without 0 proves difference; agreement to hundreds of digits is reported as such.
+
+use super::ball::{self, Arithmetic, Big, Branches, Double, PointValue, Real, Value};
+use super::budget::{Budget, Failure, Outcome};
+use super::features::Features;
+use super::{sample, walk};
+use crate::expr::Expr;
+
+/// What the enclosures of two values show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enclosed {
+    /// Disjoint: the values differ.
+    Different,
+    /// Both exact, and the same rational number.
+    Equal,
+    /// Narrow, and overlapping: equal to so many bits.
+    Agreeing,
+    /// At least one side has no value.
+    Undefined,
+    /// Too wide to tell.
+    Open,
+}
+
+/// Bits that have to agree before two constants are called numerically equal.
+const AGREEMENT: u32 = 500;
+/// Precisions, one after the other, of constants and at points.
+const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_600];
+const POINT_LADDER: [u32; 2] = [704, 1_600];
+/// The ladder and the agreement where equality is known but for signs, which only have to be told apart.
+const QUICK_LADDER: [u32; 2] = [256, 704];
+const QUICK_AGREEMENT: u32 = 180;
+/// Points at which expressions with variables are compared to [`AGREEMENT`] bits.
+const POINTS: usize = 6;
+/// Fewer than this are no evidence.
+const LEAST: usize = 3;
+
+fn at_point<R: Real>(
+    a: &Expr,
+    b: &Expr,
+    point: &[(&str, PointValue)],
+    bits: u32,
+    agreement: u32,
+    branches: Branches,
+    budget: &mut Budget,
+) -> Outcome<Enclosed> {
+    let arithmetic = Arithmetic { bits };
+    let left = ball::evaluate::<R>(a, point, bits, branches, budget);
+    let right = match left {
+        Err(Failure::Undefined | Failure::TooComplex) => Err(Failure::Unknown),
+        _ => ball::evaluate::<R>(b, point, bits, branches, budget),
+    };
+    if budget.steps == 0 {
+        return Err(Failure::TooComplex);
+    }
+    match (left, right) {
+        (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Ok(Enclosed::Undefined),
+        (Ok(left), Ok(right)) => {
+            let difference = arithmetic.add(&left, &right.negated());
+            if difference.is_nonzero() {
+                return Ok(Enclosed::Different);
+            }
+            if matches!(difference, Value::Exact(_)) {
+                return Ok(Enclosed::Equal);
+            }
+            Ok(if arithmetic.agrees(&difference, &left, agreement) {
+                Enclosed::Agreeing
+            } else {
+                Enclosed::Open
+            })
+        }
+        _ => Ok(Enclosed::Open),
+    }
+}
+
+/// Do doubles show that two constants differ?
+pub(super) fn apart(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<bool> {
+    let found = at_point::<Double>(a, b, &[], 53, AGREEMENT, Branches::RealRoots, budget)?;
+    Ok(matches!(found, Enclosed::Different))
+}
+
+/// Compares two constants.
+pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Enclosed> {
+    for bits in CONSTANT_LADDER {
+        match at_point::<Big>(a, b, &[], bits, AGREEMENT, Branches::RealRoots, budget)? {
+            Enclosed::Open => {}
+            decided => return Ok(decided),
+        }
+    }
+    Ok(Enclosed::Open)
+}
+
+/// Compares two expressions at points: with doubles at many, then to hundreds of digits at some.
+///
+/// `quick`: equality is known but for signs, and few digits are enough.
+pub(super) fn functions(
+    a: &Expr,
+    b: &Expr,
+    features: &Features<'_>,
+    quick: bool,
+    budget: &mut Budget,
+) -> Outcome<Enclosed> {
+    let variables = walk::variables_of([a, b]);
+    let modes: &[Branches] = if features.imaginary {
+        &[Branches::RealRoots]
+    } else {
+        &[Branches::RealValues, Branches::RealRoots]
+    };
+    let mut open = false;
+    for &branches in modes {
+        match at_several(a, b, features, &variables, branches, quick, budget)? {
+            Enclosed::Undefined => {}
+            Enclosed::Open => open = true,
+            decided => return Ok(decided),
+        }
+        if open {
+            break;
+        }
+    }
+    Ok(if open {
+        Enclosed::Open
+    } else {
+        Enclosed::Undefined
+    })
+}
+
+fn at_several(
+    a: &Expr,
+    b: &Expr,
+    features: &Features<'_>,
+    variables: &[Box<str>],
+    branches: Branches,
+    quick: bool,
+    budget: &mut Budget,
+) -> Outcome<Enclosed> {
+    let mut candidates = Vec::new();
+    let mut close = 0;
+    for index in 0..sample::MOST_POINTS {
+        if index >= sample::POINTS && candidates.len() >= POINTS {
+            break;
+        }
+        let point = sample::point(index, variables, features);
+        match at_point::<Double>(a, b, &point, 53, 20, branches, budget)? {
+            Enclosed::Different => return Ok(Enclosed::Different),
+            Enclosed::Agreeing | Enclosed::Equal => {
+                close += 1;
+                candidates.insert(0, index);
+            }
+            Enclosed::Open => candidates.push(index),
+            Enclosed::Undefined => {}
+        }
+    }
+    let quick = quick && close >= LEAST;
+    let (ladder, agreement, enough): (&[u32], u32, usize) = if quick {
+        (&QUICK_LADDER, QUICK_AGREEMENT, LEAST)
+    } else {
+        (&POINT_LADDER, AGREEMENT, POINTS)
+    };
+    let mut agreeing = 0;
+    let mut seen = 0;
+    for index in candidates {
+        let point = sample::point(index, variables, features);
+        for &bits in ladder {
+            match at_point::<Big>(a, b, &point, bits, agreement, branches, budget)? {
+                Enclosed::Different => return Ok(Enclosed::Different),
+                Enclosed::Agreeing | Enclosed::Equal => {
+                    agreeing += 1;
+                    seen += 1;
+                    break;
+                }
+                Enclosed::Undefined => break,
+                Enclosed::Open => {
+                    seen += usize::from(Some(&bits) == ladder.last());
+                }
+            }
+        }
+        if agreeing >= enough {
+            return Ok(Enclosed::Agreeing);
+        }
+    }
+    Ok(if agreeing >= LEAST {
+        Enclosed::Agreeing
+    } else if seen > 0 {
+        Enclosed::Open
+    } else {
+        Enclosed::Undefined
+    })
+}
