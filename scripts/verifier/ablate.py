@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Switches off one part of the rules after another and counts the verdicts that change.
 
-    python scripts/verifier/ablate.py corpus.jsonl pairs.jsonl [--profile strict] [--only NAME] [--show 5]
+    python scripts/verifier/ablate.py corpus.jsonl pairs.jsonl [--profile strict] [--only NAME] [--together NAME NAME …] [--show 5]
 
 The script copies the crates `algebra`, `math_verify` and `rules` to a temporary folder, writes an early return into every function that the table
 `PARTS` names, builds the example `verify_pairs` once and runs it once for each part. A pair is a JSON line with `gold`,
@@ -30,7 +30,8 @@ _GUARD = f"""
 /// Is this part switched off?
 pub(crate) fn is_ablated(name: &str) -> bool {{
     static NAME: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
-    NAME.get_or_init(|| std::env::var("{_VARIABLE}").ok()).as_deref() == Some(name)
+    let names = NAME.get_or_init(|| std::env::var("{_VARIABLE}").ok()).as_deref();
+    names.is_some_and(|names| names.split(" + ").any(|it| it == name))
 }}
 """
 
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("corpora", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--profile", choices=["strict", "compat"], default="strict")
     parser.add_argument("--only", action="append", choices=sorted(PARTS), metavar="NAME", help="may be repeated")
+    parser.add_argument("--together", action="append", nargs="+", choices=sorted(PARTS), metavar="NAME", help="at once")
     parser.add_argument("--show", type=int, default=0, metavar="K", help="so many changed pairs of each part")
     parser.add_argument("--target", type=Path, default=_REPOSITORY / "target" / "ablation", help="cargo's folder")
     parser.add_argument("--built", action="store_true", help="use the example that an earlier run built")
@@ -127,7 +129,8 @@ def main() -> None:
         print("|---|" + "---:|" * (len(heads) + 1))
         whole = sum(seconds for _, seconds in base.values())
         print("| nothing | " + " | ".join("" for _ in heads) + f" | {whole:.2f} s |")
-        for part in options.only or PARTS:
+        together = [" + ".join(names) for names in options.together or []]
+        for part in (options.only or []) + together or PARTS:
             cells, total = [], 0.0
             shown = []
             for corpus in options.corpora:
