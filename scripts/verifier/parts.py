@@ -68,15 +68,6 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     "derivatives": [("algebra/binder/calculus.rs", "pub(super) fn derivative(", _UNKNOWN)],
     "limits": [("algebra/binder/calculus.rs", "pub(super) fn limit(", _UNKNOWN)],
     "evaluation modulo primes": [("algebra/modular/mod.rs", "pub(super) fn compare(", "Ok(Congruence::Open)")],
-    "logarithms modulo primes": [("algebra/modular/logarithm.rs", "pub(super) fn logarithm(", _UNKNOWN)],
-    "circular functions modulo primes": [("algebra/modular/functions.rs", "fn circular(", _UNKNOWN)],
-    "inverse functions modulo primes": [
-        ("algebra/modular/functions.rs", "pub(super) fn inverse_function(", "Ok(None)")
-    ],
-    "absolute values modulo primes": [("algebra/modular/functions.rs", "fn absolute(", _UNKNOWN)],
-    "radicals modulo primes": [("algebra/modular/powers.rs", "fn radical(", _UNKNOWN)],
-    "exponentials modulo primes": [("algebra/modular/linear.rs", "pub(super) fn exponential(", _UNKNOWN)],
-    "roots of unity modulo primes": [("algebra/modular/powers.rs", "pub(super) fn root_of_unity(", _UNKNOWN)],
     "exact factorials": [("algebra/factorial.rs", "pub(super) fn exact(", _UNKNOWN)],
     "gamma function": [("algebra/ball/functions.rs", "fn ln_gamma<R: Real>(", _UNKNOWN)],
     "enclosures of constants": [

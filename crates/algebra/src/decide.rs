@@ -23,7 +23,7 @@ pub fn identical(a: &Expr, b: &Expr, budget: &mut Budget) -> (Identity, &'static
 }
 
 fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'static str)> {
-    let features = Features::at(a, b, budget);
+    let features = Features::at(a, b);
     budget.spend(features.nodes / 8)?;
     let same = a == b;
     if features.binder {
@@ -31,7 +31,7 @@ fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<(Identity, &'stat
         return match (left, right) {
             (Err(Failure::Undefined), _) | (_, Err(Failure::Undefined)) => Err(Failure::Undefined),
             (Ok(left), Ok(right)) => {
-                let features = Features::at(&left, &right, budget);
+                let features = Features::at(&left, &right);
                 identity::compare_values(&left, &right, &features, same || left == right, budget)
             }
             _ if same => Ok((Identity::Equal, "structure")),

@@ -26,9 +26,6 @@ const AGREEMENT: u32 = 500;
 /// Precisions, one after the other, of constants and at points.
 const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_600];
 const POINT_LADDER: [u32; 2] = [704, 1_600];
-/// The ladder and the agreement where equality is known but for signs, which only have to be told apart.
-const QUICK_LADDER: [u32; 2] = [256, 704];
-const QUICK_AGREEMENT: u32 = 180;
 /// Points at which expressions with variables are compared to [`AGREEMENT`] bits.
 const POINTS: usize = 6;
 /// Fewer than this are no evidence.
@@ -90,13 +87,10 @@ pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Encl
 }
 
 /// Compares two expressions at points: with doubles at many, then to hundreds of digits at some.
-///
-/// `quick`: equality is known but for signs, and few digits are enough.
 pub(super) fn functions(
     a: &Expr,
     b: &Expr,
     features: &Features<'_>,
-    quick: bool,
     budget: &mut Budget,
 ) -> Outcome<Enclosed> {
     let variables = walk::variables_of([a, b]);
@@ -107,7 +101,7 @@ pub(super) fn functions(
     };
     let mut open = false;
     for &branches in modes {
-        match at_several(a, b, features, &variables, branches, quick, budget)? {
+        match at_several(a, b, features, &variables, branches, budget)? {
             Enclosed::Undefined => {}
             Enclosed::Open => open = true,
             decided => return Ok(decided),
@@ -129,11 +123,9 @@ fn at_several(
     features: &Features<'_>,
     variables: &[Box<str>],
     branches: Branches,
-    quick: bool,
     budget: &mut Budget,
 ) -> Outcome<Enclosed> {
     let mut candidates = Vec::new();
-    let mut close = 0;
     for index in 0..sample::MOST_POINTS {
         if index >= sample::POINTS && candidates.len() >= POINTS {
             break;
@@ -142,25 +134,18 @@ fn at_several(
         match at_point::<Double>(a, b, &point, 53, 20, branches, budget)? {
             Enclosed::Different => return Ok(Enclosed::Different),
             Enclosed::Agreeing | Enclosed::Equal => {
-                close += 1;
                 candidates.insert(0, index);
             }
             Enclosed::Open => candidates.push(index),
             Enclosed::Undefined => {}
         }
     }
-    let quick = quick && close >= LEAST;
-    let (ladder, agreement, enough): (&[u32], u32, usize) = if quick {
-        (&QUICK_LADDER, QUICK_AGREEMENT, LEAST)
-    } else {
-        (&POINT_LADDER, AGREEMENT, POINTS)
-    };
     let mut agreeing = 0;
     let mut seen = 0;
     for index in candidates {
         let point = sample::point(index, variables, features);
-        for &bits in ladder {
-            match at_point::<Big>(a, b, &point, bits, agreement, branches, budget)? {
+        for bits in POINT_LADDER {
+            match at_point::<Big>(a, b, &point, bits, AGREEMENT, branches, budget)? {
                 Enclosed::Different => return Ok(Enclosed::Different),
                 Enclosed::Agreeing | Enclosed::Equal => {
                     agreeing += 1;
@@ -169,11 +154,11 @@ fn at_several(
                 }
                 Enclosed::Undefined => break,
                 Enclosed::Open => {
-                    seen += usize::from(Some(&bits) == ladder.last());
+                    seen += usize::from(Some(&bits) == POINT_LADDER.last());
                 }
             }
         }
-        if agreeing >= enough {
+        if agreeing >= POINTS {
             return Ok(Enclosed::Agreeing);
         }
     }

@@ -2,132 +2,89 @@
 
 use dashu_base::Sign;
 
-use super::budget::Budget;
 use super::expr::{Constant, Expr, Function};
-use super::modular::Assumptions;
-use super::rational::{has_even_denominator, is_odd};
-use super::{fold, walk, work};
-
-/// Steps for folding an exponent or a degree.
-const FOLDING: u64 = 64;
+use super::{walk, work};
 
 /// Facts about a pair of expressions.
 #[derive(Debug, Default)]
 pub(super) struct Features<'e> {
-    pub(super) assumptions: Assumptions<'e>,
+    /// Are there no variables?
+    pub(super) constant: bool,
+    /// Variables that can only be integers: arguments of factorials.
+    pub(super) integral: Vec<&'e str>,
+    /// Are variables complex numbers (conjugates and the like are taken of them)?
+    pub(super) complex: bool,
     /// Does i occur, or a function of complex numbers?
     pub(super) imaginary: bool,
     /// Does ∞ occur?
     pub(super) infinite: bool,
     /// Is there a Σ, ∫, …?
     pub(super) binder: bool,
-    /// Were variables taken to be positive that need not be?
-    pub(super) assumed: bool,
     /// Are there functions other than roots and rational powers of rational numbers?
     pub(super) transcendental: bool,
     pub(super) nodes: u64,
 }
 
 impl<'e> Features<'e> {
-    pub(super) fn at(a: &'e Expr, b: &'e Expr, budget: &mut Budget) -> Self {
+    pub(super) fn at(a: &'e Expr, b: &'e Expr) -> Self {
         let mut features = Self {
-            assumptions: Assumptions {
-                constant: true,
-                ..Assumptions::default()
-            },
+            constant: true,
             ..Self::default()
         };
-        features.visit(a, budget);
-        features.visit(b, budget);
-        features.assumed |= features.imaginary && !features.assumptions.positive.is_empty();
+        features.visit(a);
+        features.visit(b);
         features
     }
 
-    fn visit(&mut self, expr: &'e Expr, budget: &mut Budget) {
+    fn visit(&mut self, expr: &'e Expr) {
         self.nodes += 1;
         work::charge(3);
         match expr {
-            Expr::Symbol(_) => self.assumptions.constant = false,
+            Expr::Symbol(_) => self.constant = false,
             Expr::Constant(constant) => match constant {
                 Constant::ImaginaryUnit => self.imaginary = true,
                 Constant::Infinity => self.infinite = true,
                 _ => self.transcendental = true,
             },
-            Expr::Power(pair) => self.power(&pair.0, &pair.1, budget),
-            Expr::Call(function, arguments) => self.call(*function, arguments, budget),
+            // (−1)^n is meant for integers.
+            Expr::Power(pair) => {
+                if matches!(&pair.0, Expr::Number(base) if base.sign() == Sign::Negative) {
+                    self.integral(&pair.1);
+                }
+            }
+            Expr::Call(function, arguments) => self.call(*function, arguments),
             Expr::Binder(_) => self.binder = true,
             _ => {}
         }
         walk::any_part(expr, |part| {
-            self.visit(part, budget);
+            self.visit(part);
             false
         });
     }
 
-    fn power(&mut self, base: &'e Expr, exponent: &'e Expr, budget: &mut Budget) {
-        if let Ok(exponent) = fold::fold_within(exponent, FOLDING, budget) {
-            if has_even_denominator(&exponent) {
-                self.positive(base);
-            }
-            return;
-        }
-        // Of x^n, x may be negative where n is an integer.
-        self.assumed |= matches!(base, Expr::Symbol(_));
-        self.positive(base);
-        // (−1)^n is meant for integers.
-        if matches!(base, Expr::Number(base) if base.sign() == Sign::Negative) {
-            self.integral(exponent);
-        }
-    }
-
-    fn call(&mut self, function: Function, arguments: &'e [Expr], budget: &mut Budget) {
+    fn call(&mut self, function: Function, arguments: &'e [Expr]) {
         use Function as F;
-        match (function, arguments) {
-            (F::Root, [radicand, degree]) => match fold::fold_within(degree, FOLDING, budget) {
-                Ok(degree) if degree.sign() == Sign::Positive && is_odd(degree.numerator()) => {}
-                Ok(_) => self.positive(radicand),
-                Err(_) => {
-                    self.assumed = true;
-                    self.positive(radicand);
-                }
-            },
-            (F::Logarithm, [argument, base]) => {
-                self.transcendental = true;
-                self.positive(argument);
-                self.positive(base);
-            }
-            (
-                F::Factorial | F::DoubleFactorial | F::Binomial | F::Permutations | F::Gcd | F::Lcm,
-                _,
-            ) => {
-                self.transcendental = true;
+        match function {
+            F::Absolute | F::Root => return,
+            F::Factorial | F::DoubleFactorial | F::Binomial | F::Permutations | F::Gcd | F::Lcm => {
                 for argument in arguments {
                     self.integral(argument);
                 }
             }
-            (F::RealPart | F::ImaginaryPart | F::Argument, _) => {
-                self.transcendental = true;
+            F::RealPart | F::ImaginaryPart | F::Argument => {
                 self.imaginary = true;
-                self.assumptions.complex = true;
+                self.complex = true;
             }
-            (F::Absolute | F::Root, _) => {}
-            _ => self.transcendental = true,
+            _ => {}
         }
-    }
-
-    fn positive(&mut self, expr: &'e Expr) {
-        if let Expr::Symbol(name) = expr
-            && !self.assumptions.positive.contains(&&**name)
-        {
-            self.assumptions.positive.push(name);
-        }
+        self.transcendental = true;
     }
 
     /// Variables of an argument that has to be an integer.
     fn integral(&mut self, expr: &'e Expr) {
         match expr {
-            Expr::Symbol(name) if !self.assumptions.integral.contains(&&**name) => {
-                self.assumptions.integral.push(name);
+            Expr::Symbol(name) if !self.integral.contains(&&**name) => {
+                self.integral.push(name);
             }
             Expr::Add(parts) | Expr::Multiply(parts) => {
                 for part in parts {

@@ -34,7 +34,7 @@ impl Identity {
 
 /// Are `a` and `b` equal as functions of their variables? Without binders, or with such as have no known value.
 pub(super) fn identical(a: &Expr, b: &Expr, budget: &mut Budget) -> (Identity, &'static str) {
-    let features = Features::at(a, b, budget);
+    let features = Features::at(a, b);
     let found = budget
         .spend(features.nodes / 8)
         .and_then(|()| compare_values(a, b, &features, a == b, budget));
@@ -70,7 +70,7 @@ pub(super) fn compare_values(
             _ => Err(Failure::TooComplex),
         };
     }
-    if features.assumptions.constant {
+    if features.constant {
         let share = budget.steps / 8;
         match (
             fold::fold_within(a, share, budget),
@@ -86,27 +86,23 @@ pub(super) fn compare_values(
             _ => {}
         }
     }
-    if features.assumptions.constant && enclosure::apart(a, b, budget)? {
+    if features.constant && enclosure::apart(a, b, budget)? {
         return Ok((Identity::Different, "enclosure"));
     }
-    let mut up_to_signs = false;
-    match modular::compare(a, b, &features.assumptions, budget)? {
-        Congruence::Equal if features.assumed => up_to_signs = true,
+    match modular::compare(a, b, budget)? {
         Congruence::Equal => return Ok((Identity::Equal, "identity")),
         Congruence::Different => return Ok((Identity::Different, "identity")),
         Congruence::Undefined => return Err(Failure::Undefined),
-        Congruence::EqualUpToSigns => up_to_signs = true,
         Congruence::Open => {}
     }
-    let enclosed = if features.assumptions.constant {
+    let enclosed = if features.constant {
         enclosure::constants(a, b, budget)?
     } else {
-        enclosure::functions(a, b, features, up_to_signs, budget)?
+        enclosure::functions(a, b, features, budget)?
     };
     Ok(match enclosed {
         Enclosed::Different => (Identity::Different, "enclosure"),
         Enclosed::Equal => (Identity::Equal, "rational"),
-        Enclosed::Agreeing if up_to_signs => (Identity::Equal, "identity"),
         Enclosed::Agreeing => (Identity::NumericallyEqual, "digits"),
         Enclosed::Undefined => (Identity::Undefined, "undefined"),
         Enclosed::Open if same => (Identity::Equal, "structure"),
@@ -154,8 +150,8 @@ pub(super) fn order(a: &Expr, b: &Expr, budget: &mut Budget) -> Option<Ordering>
     if let (Expr::Number(a), Expr::Number(b)) = (a, b) {
         return Some(a.cmp(b));
     }
-    let features = Features::at(a, b, budget);
-    if !features.assumptions.constant {
+    let features = Features::at(a, b);
+    if !features.constant {
         return None;
     }
     if features.infinite {
@@ -212,12 +208,9 @@ fn enclosed_order<R: Real>(a: &Expr, b: &Expr, bits: u32, budget: &mut Budget) -
 
 /// Are two expressions without ∞ and binders equal, by evaluation modulo primes alone?
 pub(super) fn agree(a: &Expr, b: &Expr, budget: &mut Budget) -> bool {
-    let features = Features::at(a, b, budget);
+    let features = Features::at(a, b);
     if features.infinite || features.binder {
         return false;
     }
-    matches!(
-        modular::compare(a, b, &features.assumptions, budget),
-        Ok(Congruence::Equal)
-    )
+    matches!(modular::compare(a, b, budget), Ok(Congruence::Equal))
 }

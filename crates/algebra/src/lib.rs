@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `work`, `budget` | the count of work, for a verification and for its parts |
 //! | `expr`, `walk` | the expression tree; visiting, rebuilding, substitution |
-//! | `rational`, `factorial`, `integers` | exact numbers |
+//! | `rational`, `factorial` | exact numbers |
 //! | `fold` | constant expressions with a rational value |
 //! | `ball` | evaluation with rigorous bounds |
-//! | `modular` | evaluation modulo primes: proves equality |
+//! | `modular` | evaluation modulo primes: proves equality, and of rational functions difference |
 //! | `features`, `sample`, `enclosure` | what is known of two expressions; enclosures at points: prove difference |
 //! | `identity` | asks these of expressions without binders, cheapest first |
 //! | `polynomial`, `roots`, `fraction` | polynomials in one variable, their real roots; quotients of expressions |
@@ -32,7 +32,6 @@ mod features;
 mod fold;
 mod fraction;
 mod identity;
-mod integers;
 mod modular;
 mod polynomial;
 mod principal;

@@ -23,13 +23,13 @@ pub(super) fn point<'v>(
         .iter()
         .enumerate()
         .map(|(place, name)| {
-            let integral = features.assumptions.integral.contains(&&**name);
+            let integral = features.integral.contains(&&**name);
             let real = if integral {
                 natural(index, place)
             } else {
                 coordinate(index, place)
             };
-            let imaginary = if features.assumptions.complex && !integral {
+            let imaginary = if features.complex && !integral {
                 coordinate(index + 5, place + 3)
             } else {
                 Rational::ZERO

@@ -8,13 +8,8 @@ use crate::expr::Expr;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Draw {
     Symbol = 1,
-    Imaginary,
-    Exponential,
-    Angle,
-    Logarithm,
-    Arcsine,
-    Arctangent,
     Constant,
+    Power,
     Call,
     Apply,
     Binder,

@@ -1,177 +1,276 @@
-//! The state of one evaluation: modulo one prime, at one point.
+//! The image of an expression modulo one prime, at one point.
 //!
-//! Every variable gets a value drawn from its name. So does every function that has no algebraic meaning here, drawn
-//! from the values of its arguments: equal arguments, equal values. Functions with laws keep them: see
-//! [`super::linear`] for exponentials, logarithms and angles. An expression that is 0 as a function is then 0 wherever
-//! it has a value; one that is 0 in a few independent evaluations is 0 as a function, with an error below 2^−100.
+//! Every variable gets an element drawn from its name. So does every part that is not rational in its own parts, drawn from their
+//! elements: equal arguments, equal values. An expression that is 0 as a function is then 0 wherever it has a value; one
+//! that is 0 in two independent evaluations is 0 as a function of its variables and such parts, with an error below 2^−100.
 
-use std::cmp::Ordering;
+use dashu_int::IBig;
 
-use dashu_base::Sign;
-
-use super::draw::{Draw, mix};
-use super::field::{Element, Field, Gaussian};
-use super::primes::Prime;
+use super::draw::{Draw, mix, mix_text, seed};
+use super::field::{Element, Field, signed_remainder};
 use crate::budget::{Budget, Failure, Outcome};
-use crate::expr::{Constant, Expr, Function, Rational};
-use crate::{ball, fold, integers, work};
-
-/// What is assumed of the variables of a pair of expressions.
-#[derive(Debug, Default)]
-pub(crate) struct Assumptions<'e> {
-    /// Variables under an even root or in a logarithm: where both sides are real, these are positive.
-    pub(crate) positive: Vec<&'e str>,
-    /// Variables that can only be integers: arguments of factorials.
-    pub(crate) integral: Vec<&'e str>,
-    pub(crate) constant: bool,
-    /// Are variables complex numbers (conjugates and the like are taken of them)?
-    pub(crate) complex: bool,
-}
-
-impl Assumptions<'_> {
-    /// Is an expression positive by its form, for every value of its variables in the common domain?
-    pub(super) fn imply_positive(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Number(value) => value.sign() == Sign::Positive && !value.is_zero(),
-            Expr::Constant(constant) => {
-                matches!(constant, Constant::Pi | Constant::E | Constant::Degree)
-            }
-            Expr::Symbol(name) => !self.complex && self.positive.contains(&&**name),
-            Expr::Multiply(parts) => parts.iter().all(|part| self.imply_positive(part)),
-            Expr::Power(pair) => self.imply_positive(&pair.0),
-            Expr::Call(Function::Root, parts) => {
-                parts.first().is_some_and(|part| self.imply_positive(part))
-            }
-            _ => false,
-        }
-    }
-}
+use crate::expr::{Constant, Expr, Function, LongNumber, Rational};
+use crate::{fold, walk, work};
 
 /// Steps for folding a part that may be rational.
 const FOLDING: u64 = 400;
 
 pub(super) struct Evaluation<'t> {
     field: Field,
-    prime: &'static Prime,
     seed: u64,
-    assumptions: &'t Assumptions<'t>,
     budget: &'t mut Budget,
     /// Is the map from true values to elements a ring homomorphism so far? Then different elements prove different values.
     homomorphic: bool,
-    /// Was a sign chosen that the true value does not determine?
-    signed: bool,
 }
 
 impl<'t> Evaluation<'t> {
-    pub(super) fn new(
-        prime: &'static Prime,
-        seed: u64,
-        assumptions: &'t Assumptions<'t>,
-        budget: &'t mut Budget,
-    ) -> Self {
+    pub(super) fn new(prime: u64, seed: u64, budget: &'t mut Budget) -> Self {
         Self {
             field: Field::new(prime),
-            prime,
             seed,
-            assumptions,
             budget,
             homomorphic: true,
-            signed: false,
         }
-    }
-
-    pub(super) fn field(&self) -> Field {
-        self.field
-    }
-
-    pub(super) fn assumptions(&self) -> &'t Assumptions<'t> {
-        self.assumptions
-    }
-
-    pub(super) fn budget(&mut self) -> &mut Budget {
-        self.budget
     }
 
     pub(super) fn is_homomorphic(&self) -> bool {
         self.homomorphic
     }
 
-    pub(super) fn set_homomorphic(&mut self, homomorphic: bool) {
-        self.homomorphic = homomorphic;
-    }
-
-    pub(super) fn is_signed(&self) -> bool {
-        self.signed
-    }
-
-    /// A sign is chosen that the true value does not determine.
-    pub(super) fn choose_sign(&mut self) {
-        self.signed = true;
-    }
-
-    pub(super) fn spend(&mut self, steps: u64) -> Outcome<()> {
-        self.budget.spend(steps)
-    }
-
-    /// The value of a part that is rational, if a short calculation shows it.
-    pub(super) fn fold(&mut self, expr: &Expr) -> Outcome<Rational> {
-        fold::fold_within(expr, FOLDING, self.budget)
-    }
-
-    /// The sign of a real constant; `None` where there are variables.
-    pub(super) fn constant_sign(&mut self, expr: &Expr) -> Outcome<Option<Ordering>> {
-        if self.assumptions.constant {
-            ball::sign(expr, self.budget).map(Some)
-        } else {
-            Ok(None)
+    /// The image of an expression.
+    pub(super) fn of(&mut self, expr: &Expr) -> Outcome<Element> {
+        self.budget.spend(1)?;
+        match expr {
+            Expr::Number(value) => self.number(value),
+            Expr::LongNumber(long) => self.long_number(long),
+            Expr::Constant(constant) => self.constant(*constant),
+            Expr::Symbol(name) => Ok(self.draw(Draw::Symbol, mix_text(name.len() as u64, name))),
+            Expr::Add(parts) => {
+                let mut sum = Element::ZERO;
+                for part in parts {
+                    sum = self.field.add(sum, self.of(part)?);
+                }
+                Ok(sum)
+            }
+            Expr::Multiply(parts) => {
+                let mut product = self.field.one();
+                for part in parts {
+                    product = self.field.multiply(product, self.of(part)?);
+                }
+                Ok(product)
+            }
+            Expr::Power(pair) => self.power(&pair.0, &pair.1),
+            Expr::Call(function, arguments) => self.call(*function, arguments),
+            Expr::Apply(name, arguments) => {
+                let mut key = mix_text(arguments.len() as u64, name);
+                for argument in arguments {
+                    key = mix(key, self.of(argument)?.key());
+                }
+                Ok(self.opaque(Draw::Apply, key))
+            }
+            Expr::Binder(binder) => {
+                // Bound variables have been named alike: equal parts, equal values.
+                let mut key = mix_text(binder.kind as u64, &binder.variable);
+                let limits = [binder.lower.as_ref(), binder.upper.as_ref()];
+                for part in limits.into_iter().chain([Some(&binder.body)]) {
+                    let value = match part {
+                        None => 1,
+                        Some(part) if walk::has_infinity(part) => seed(part),
+                        Some(part) => self.of(part)?.key(),
+                    };
+                    key = mix(key, value);
+                }
+                Ok(self.opaque(Draw::Binder, key))
+            }
         }
     }
 
-    /// The prime factors of |value|. What is left after the small ones may be composite; then a root of it need not
-    /// agree with roots of its parts, and nothing is proved different.
-    pub(super) fn prime_factors(&mut self, value: &Rational) -> Outcome<Vec<(Rational, i64)>> {
-        let factors = integers::factors(value, self.budget)?;
-        self.homomorphic &= factors.complete;
-        Ok(factors.list)
+    fn number(&mut self, value: &Rational) -> Outcome<Element> {
+        // A remainder by a word, and a power for the inverse.
+        let inverse = if value.is_int() { 0 } else { 40 };
+        work::charge(inverse + 2 * work::longest(value));
+        self.field.rational(value).ok_or(Failure::Unknown)
+    }
+
+    fn long_number(&mut self, long: &LongNumber) -> Outcome<Element> {
+        let field = self.field;
+        self.budget.spend(long.digits.len() as u64 / 200)?;
+        let mut value = Element::ZERO;
+        for chunk in long.digits.as_bytes().chunks(18) {
+            let mut word = 0u64;
+            for digit in chunk {
+                word = word * 10 + u64::from(digit.wrapping_sub(b'0') % 10);
+            }
+            let shift = field.element(10u64.pow(chunk.len() as u32));
+            value = field.add(field.multiply(value, shift), field.element(word));
+        }
+        let mut scale = field.power(field.element(10), long.exponent.unsigned_abs());
+        if long.exponent < 0 {
+            scale = field.invert(scale).ok_or(Failure::Unknown)?;
+        }
+        value = field.multiply(value, scale);
+        Ok(if long.negative {
+            field.negate(value)
+        } else {
+            value
+        })
+    }
+
+    fn constant(&mut self, constant: Constant) -> Outcome<Element> {
+        match constant {
+            Constant::ImaginaryUnit => Ok(self.field.imaginary_unit()),
+            Constant::Degree => {
+                let half_turn = self.constant(Constant::Pi)?;
+                let parts = self.field.element(180);
+                let part = self.field.invert(parts).ok_or(Failure::Unknown)?;
+                Ok(self.field.multiply(half_turn, part))
+            }
+            Constant::Pi | Constant::E | Constant::EulerGamma => {
+                Ok(self.opaque(Draw::Constant, constant as u64))
+            }
+            Constant::Infinity
+            | Constant::NegativeInfinity
+            | Constant::ComplexInfinity
+            | Constant::Undefined => Err(Failure::Unknown),
+        }
+    }
+
+    fn power(&mut self, base: &Expr, exponent: &Expr) -> Outcome<Element> {
+        let image = self.of(base)?;
+        self.raised(image, exponent)
+    }
+
+    /// base^exponent; of a sum the product of powers, of a multiple by an integer that power of a power.
+    fn raised(&mut self, base: Element, exponent: &Expr) -> Outcome<Element> {
+        self.budget.spend(1)?;
+        match exponent {
+            Expr::Number(number) if number.is_int() => self.integer_power(base, number.numerator()),
+            Expr::Add(parts) if !base.is_zero() => {
+                let mut product = self.field.one();
+                for part in parts {
+                    product = self.field.multiply(product, self.raised(base, part)?);
+                }
+                Ok(product)
+            }
+            Expr::Multiply(parts) if !base.is_zero() => match parts.as_slice() {
+                [Expr::Number(times), rest] if times.is_int() => {
+                    let power = self.raised(base, rest)?;
+                    self.integer_power(power, times.numerator())
+                }
+                _ => self.other_power(base, exponent),
+            },
+            _ => self.other_power(base, exponent),
+        }
+    }
+
+    fn other_power(&mut self, base: Element, exponent: &Expr) -> Outcome<Element> {
+        match fold::fold_within(exponent, FOLDING, self.budget) {
+            Ok(exponent) if exponent.is_int() => self.integer_power(base, exponent.numerator()),
+            Ok(exponent) => {
+                let exponent = self.number(&exponent)?;
+                Ok(self.opaque(Draw::Power, mix(base.key(), exponent.key())))
+            }
+            Err(Failure::Unknown) => {
+                let exponent = self.of(exponent)?;
+                Ok(self.opaque(Draw::Power, mix(base.key(), exponent.key())))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn integer_power(&mut self, base: Element, exponent: &IBig) -> Outcome<Element> {
+        if base.is_zero() {
+            return if *exponent > IBig::ZERO {
+                Ok(base)
+            } else {
+                Err(Failure::Undefined)
+            };
+        }
+        if *exponent == IBig::NEG_ONE {
+            self.budget.spend(2)?;
+            return self.field.invert(base).ok_or(Failure::Undefined);
+        }
+        let reduced = signed_remainder(exponent, self.field.modulus - 1);
+        Ok(self.field.power(base, reduced))
+    }
+
+    /// A function: its value where that is rational, else an element drawn from the elements of its arguments.
+    fn call(&mut self, function: Function, arguments: &[Expr]) -> Outcome<Element> {
+        use Function as F;
+        if let (F::Root, [radicand, degree]) = (function, arguments) {
+            // The same element as the power.
+            let degree = fold::fold_within(degree, FOLDING, self.budget)?;
+            if degree.is_zero() {
+                return Err(Failure::Undefined);
+            }
+            let exponent = Expr::Number(Rational::ONE / degree);
+            return self.power(radicand, &exponent);
+        }
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let value = self.of(argument)?;
+            if let Some(quarters) = self.quarter_turns(function, value)? {
+                return self.at_quarter(function, quarters);
+            }
+            values.push(match function {
+                F::Absolute => value.key().min(self.field.negate(value).key()),
+                _ => value.key(),
+            });
+        }
+        if matches!(function, F::Gcd | F::Lcm | F::Max | F::Min) {
+            values.sort_unstable();
+            values.dedup();
+        }
+        let key = values.into_iter().fold(function as u64, mix);
+        Ok(self.opaque(Draw::Call, key))
+    }
+
+    /// How many quarter turns, from 0 to 3, the argument of a circular function is, where it is a few.
+    fn quarter_turns(&mut self, function: Function, angle: Element) -> Outcome<Option<usize>> {
+        if !(Function::Sin..=Function::Csc).contains(&function) {
+            return Ok(None);
+        }
+        let field = self.field;
+        let half_turn = self.constant(Constant::Pi)?;
+        let twice = field.add(angle, angle);
+        let mut multiple = Element::ZERO;
+        for turns in 0..=8_usize {
+            if twice == multiple {
+                return Ok(Some(turns % 4));
+            }
+            if twice == field.negate(multiple) {
+                return Ok(Some((8 - turns) % 4));
+            }
+            multiple = field.add(multiple, half_turn);
+        }
+        Ok(None)
+    }
+
+    fn at_quarter(&self, function: Function, quarters: usize) -> Outcome<Element> {
+        let one = self.field.one();
+        let sines = [Element::ZERO, one, Element::ZERO, self.field.negate(one)];
+        let (sin, cos) = (sines[quarters], sines[(quarters + 1) % 4]);
+        let (above, below) = match function {
+            Function::Sin => return Ok(sin),
+            Function::Cos => return Ok(cos),
+            Function::Tan => (sin, cos),
+            Function::Cot => (cos, sin),
+            Function::Sec => (one, cos),
+            _ => (one, sin),
+        };
+        let inverse = self.field.invert(below).ok_or(Failure::Undefined)?;
+        Ok(self.field.multiply(above, inverse))
     }
 
     /// A pseudo-random element for something; never 0.
-    pub(super) fn draw(&self, what: Draw, key: u64) -> Element {
+    fn draw(&self, what: Draw, key: u64) -> Element {
         let word = mix(mix(self.seed, what as u64), key);
         self.field.element((word >> 2) | 1)
     }
 
-    /// Draws a square: it stands for something positive.
-    pub(super) fn draw_square(&self, what: Draw, key: u64) -> Element {
-        let value = self.draw(what, key);
-        self.field.multiply(value, value)
-    }
-
     /// An element for something that is no polynomial in the variables.
-    pub(super) fn draw_opaque(&mut self, what: Draw, key: u64) -> Element {
+    fn opaque(&mut self, what: Draw, key: u64) -> Element {
         self.homomorphic = false;
         self.draw(what, key)
-    }
-
-    /// π stands for something positive.
-    pub(super) fn pi(&mut self) -> Element {
-        self.homomorphic = false;
-        self.draw_square(Draw::Constant, 0)
-    }
-
-    /// The image of e^{2πi/[`ORDER`](super::primes::ORDER)}.
-    pub(super) fn unity(&self) -> Gaussian {
-        Gaussian {
-            real: self.field.element(self.prime.unity.0),
-            imaginary: self.field.element(self.prime.unity.1),
-        }
-    }
-
-    pub(super) fn number(&self, value: &Rational) -> Outcome<Gaussian> {
-        // A remainder by a word, and a power for the inverse.
-        let inverse = if value.is_int() { 0 } else { 40 };
-        work::charge(inverse + 2 * work::longest(value));
-        let image = self.field.rational(value).ok_or(Failure::Unknown)?;
-        Ok(image.into())
     }
 }

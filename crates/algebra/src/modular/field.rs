@@ -1,10 +1,20 @@
-//! Arithmetic in `F_p` and `F_p[i]`.
+//! Arithmetic in `F_p`, and the primes p.
 
 use dashu_base::{Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
-use super::primes::Prime;
 use crate::expr::Rational;
+
+/// Primes between 2^61 and 2^62, each 5 modulo 8, so that `F_p` has a root of −1.
+#[rustfmt::skip]
+pub(super) const PRIMES: [u64; 24] = [
+    2_317_532_897_611_633_189, 2_358_825_890_917_160_221, 2_678_115_229_287_349_829, 2_719_349_680_111_884_637,
+    2_724_050_075_492_184_701, 2_758_026_300_745_008_701, 2_955_575_862_601_927_837, 3_630_504_674_321_840_957,
+    3_632_172_853_283_553_437, 3_730_848_044_507_334_269, 3_754_987_530_675_318_541, 3_779_205_203_878_651_021,
+    3_909_131_839_211_776_477, 3_950_536_503_677_402_557, 4_006_838_507_467_903_717, 4_041_425_630_399_390_501,
+    4_137_684_954_573_260_941, 4_141_978_471_376_368_277, 4_245_587_097_315_616_709, 4_267_853_996_889_180_413,
+    4_340_034_639_464_119_021, 4_432_164_702_072_675_229, 4_566_891_492_452_848_861, 4_569_739_970_954_343_677,
+];
 
 /// `F_p`, for p below 2^62, numbers in Montgomery's form.
 #[derive(Debug, Clone, Copy)]
@@ -36,8 +46,7 @@ impl Element {
 }
 
 impl Field {
-    pub(super) fn new(prime: &Prime) -> Self {
-        let modulus = prime.value;
+    pub(super) fn new(modulus: u64) -> Self {
         // Newton's iteration doubles the bits that are right.
         let mut inverse = modulus;
         for _ in 0..6 {
@@ -84,10 +93,6 @@ impl Field {
         Element(if a.0 == 0 { 0 } else { self.modulus - a.0 })
     }
 
-    pub(super) fn subtract(self, a: Element, b: Element) -> Element {
-        self.add(a, self.negate(b))
-    }
-
     pub(super) fn multiply(self, a: Element, b: Element) -> Element {
         Element(self.reduce(u128::from(a.0) * u128::from(b.0)))
     }
@@ -110,14 +115,9 @@ impl Field {
         (!a.is_zero()).then(|| self.power(a, self.modulus - 2))
     }
 
-    /// r = (p − 1)/2: the order of the group of squares, a prime.
-    pub(super) fn half(self) -> u64 {
-        self.modulus >> 1
-    }
-
-    /// Is it a square? The squares stand for the positive numbers.
-    pub(super) fn is_square(self, a: Element) -> bool {
-        a.is_zero() || self.power(a, self.half()) == self.one()
+    /// √−1: 2 is no square modulo p, which is 5 modulo 8, so 2^((p − 1)/2) is −1.
+    pub(super) fn imaginary_unit(self) -> Element {
+        self.power(self.element(2), self.modulus >> 2)
     }
 
     /// The element for a rational number; `None` where p divides its denominator.
@@ -153,109 +153,5 @@ pub(super) fn signed_remainder(value: &IBig, modulus: u64) -> u64 {
         modulus - rest
     } else {
         rest
-    }
-}
-
-/// An element a + bi of `F_p[i]`, a field because p ≡ 3 modulo 4. `F_p` stands for the real numbers in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Gaussian {
-    pub(super) real: Element,
-    pub(super) imaginary: Element,
-}
-
-impl From<Element> for Gaussian {
-    fn from(real: Element) -> Self {
-        Self {
-            real,
-            imaginary: Element::ZERO,
-        }
-    }
-}
-
-impl Gaussian {
-    pub(super) fn is_zero(self) -> bool {
-        self.real.is_zero() && self.imaginary.is_zero()
-    }
-
-    /// The element itself where it is in `F_p`.
-    pub(super) fn real(self) -> Option<Element> {
-        self.imaginary.is_zero().then_some(self.real)
-    }
-
-    /// A number that differs from element to element, for hashing.
-    pub(super) fn key(self) -> u64 {
-        self.real
-            .key()
-            .wrapping_add(self.imaginary.key().wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-}
-
-impl Field {
-    pub(super) fn g_add(self, a: Gaussian, b: Gaussian) -> Gaussian {
-        Gaussian {
-            real: self.add(a.real, b.real),
-            imaginary: self.add(a.imaginary, b.imaginary),
-        }
-    }
-
-    pub(super) fn g_negate(self, a: Gaussian) -> Gaussian {
-        Gaussian {
-            real: self.negate(a.real),
-            imaginary: self.negate(a.imaginary),
-        }
-    }
-
-    pub(super) fn g_multiply(self, a: Gaussian, b: Gaussian) -> Gaussian {
-        if a.imaginary.is_zero() && b.imaginary.is_zero() {
-            return self.multiply(a.real, b.real).into();
-        }
-        Gaussian {
-            real: self.subtract(
-                self.multiply(a.real, b.real),
-                self.multiply(a.imaginary, b.imaginary),
-            ),
-            imaginary: self.add(
-                self.multiply(a.real, b.imaginary),
-                self.multiply(a.imaginary, b.real),
-            ),
-        }
-    }
-
-    pub(super) fn conjugate(self, a: Gaussian) -> Gaussian {
-        Gaussian {
-            real: a.real,
-            imaginary: self.negate(a.imaginary),
-        }
-    }
-
-    /// |a|².
-    pub(super) fn norm(self, a: Gaussian) -> Element {
-        self.add(
-            self.multiply(a.real, a.real),
-            self.multiply(a.imaginary, a.imaginary),
-        )
-    }
-
-    pub(super) fn g_invert(self, a: Gaussian) -> Option<Gaussian> {
-        let inverse = self.invert(self.norm(a))?;
-        Some(self.g_multiply(self.conjugate(a), inverse.into()))
-    }
-
-    /// a/b, of b that is not 0.
-    pub(super) fn g_divide(self, a: Gaussian, b: Gaussian) -> Option<Gaussian> {
-        Some(self.g_multiply(a, self.g_invert(b)?))
-    }
-
-    pub(super) fn g_power(self, base: Gaussian, mut exponent: u128) -> Gaussian {
-        let mut square = base;
-        let mut result = Gaussian::from(self.one());
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                result = self.g_multiply(result, square);
-            }
-            square = self.g_multiply(square, square);
-            exponent >>= 1;
-        }
-        result
     }
 }
