@@ -18,6 +18,10 @@ impl Default for Budget {
 
 impl Budget {
     /// Takes `steps`, or all that is left where there are fewer: then the work has to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::TooComplex`] where there were fewer.
     pub fn spend(&mut self, steps: u64) -> Result<(), Failure> {
         let taken = steps.min(self.steps);
         self.steps -= taken;

@@ -21,6 +21,10 @@ pub fn any_part<'e>(expr: &'e Expr, mut visit: impl FnMut(&'e Expr) -> bool) -> 
 }
 
 /// The same expression with each direct part replaced by what `change` makes of it.
+///
+/// # Errors
+///
+/// The first error of `change`.
 pub fn mapped<E>(
     expr: &Expr,
     change: &mut impl FnMut(&Expr) -> Result<Expr, E>,

@@ -87,6 +87,10 @@ impl Default for Config {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
 fn is_default(normalization: &Normalization) -> bool {
     *normalization == Normalization::default()
 }

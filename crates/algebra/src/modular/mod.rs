@@ -43,12 +43,10 @@ pub(super) fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Congru
         match at.of(a).and_then(|left| Ok((left, at.of(b)?))) {
             Ok((left, right)) if left == right => zeros += 1,
             Ok(_) if at.is_homomorphic() => return Ok(Congruence::Different),
-            Ok(_) => return Ok(Congruence::Open),
             Err(Failure::Undefined) => undefined += 1,
-            // What has no image modulo one prime seldom has one modulo another.
-            Err(Failure::Unknown) => return Ok(Congruence::Open),
             Err(Failure::TooComplex) if budget.steps == 0 => return Err(Failure::TooComplex),
-            Err(Failure::TooComplex) => return Ok(Congruence::Open),
+            // What has no image modulo one prime seldom has one modulo another.
+            Ok(_) | Err(Failure::Unknown | Failure::TooComplex) => return Ok(Congruence::Open),
         }
         if zeros >= AGREEING {
             return Ok(Congruence::Equal);
