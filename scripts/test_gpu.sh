@@ -393,7 +393,7 @@ report() {
         echo "## Speed"
         echo
         echo "\`juror bench --device cuda --no-breakdown\` on random weights, bf16 unless said otherwise, greedy, one run a row: prompts of"
-        echo "1,300 shared and 1,500 own tokens. Utilisation is against ceilings that the bench measures on the same GPU first."
+        echo "1,300 shared and 1,500 own tokens (\`--template-tokens 1300 --input-tokens 1500\`). Utilisation is against ceilings that the bench measures on the same GPU first."
         echo
         echo "| row | verdicts/s | tokens/s out | batch | host | FLOP | memory | flags |"
         echo "|---|--:|--:|--:|--:|--:|--:|---|"
@@ -403,7 +403,7 @@ report() {
             printf '| %s | %s | `%s` |\n' "$name" "$(for key in verdicts_per_second output_throughput mean_batch_occupancy host_share \
                 model_flops_utilisation memory_bandwidth_utilisation; do number "$file" "$key"; done | awk '{ x[NR] = $1 } END {
                 printf "%.2f | %.0f | %.0f | %.1f %% | %.0f %% | %.0f %%", x[1], x[2], x[3], 100 * x[4], 100 * x[5], 100 * x[6] }')" \
-                "$(row_field "$name" 4)"
+                "$(row_field "$name" 4 | sed 's/ --template-tokens 1300 --input-tokens 1500//')"
         done
         if command -v python3 >/dev/null; then
             echo
