@@ -12,7 +12,7 @@ use juror_engine::model::cuda::plan::AttentionPlan;
 use juror_engine::model::cuda::upload::{Packer, Upload};
 use juror_engine::model::{ModelError, StepBatch};
 
-/// Our kernels: heads of 32, 64 and 128, bf16 and f16, or e4m3 under bf16 queries.
+/// Our kernels: heads of 32, 64, 128, 256 and 512, bf16 and f16, or e4m3 under bf16 queries.
 pub(super) struct CudaAttention {
     shape: AttentionShape,
     device: Device,
@@ -56,6 +56,7 @@ impl CudaAttention {
         let mut kernels = Kernels::new(device);
         let settings = CacheSettings {
             shape,
+            scale: (shape.head_dim as f32).sqrt().recip(),
             blocks,
             block_size,
             dtype,

@@ -247,6 +247,24 @@ fn merge(config: &mut Value, changes: &Value) {
     }
 }
 
+/// What Gemma's configuration has besides `changes`.
+fn gemma(changes: Value) -> Value {
+    let mut config = json!({
+        "hidden_act": "gelu_pytorch_tanh", "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 40,
+        "query_pre_attn_scalar": 50, "tie_word_embeddings": true, "num_hidden_layers": 4,
+    });
+    merge(&mut config, &changes);
+    config
+}
+
+/// A model with heads of 256, of which it has few.
+fn wide(family: &str, sizes: &Value, mut changes: Value) -> Random {
+    merge(&mut changes, sizes);
+    let heads = json!({"head_dim": 256, "num_attention_heads": 2, "num_key_value_heads": 1});
+    merge(&mut changes, &heads);
+    Random::new(family, &changes)
+}
+
 /// A model of each family that the kernels run. `sizes` go over those here.
 pub(crate) fn families(sizes: &Value) -> Vec<(&'static str, Random)> {
     let random = |family, mut changes: Value| {
@@ -311,6 +329,28 @@ pub(crate) fn families(sizes: &Value) -> Vec<(&'static str, Random)> {
             ),
         ),
         ("gpt-oss, a MoE", gpt_oss(&json!({}), sizes)),
+        (
+            "Gemma 2, bounds, windows in every other layer",
+            random(
+                "Gemma2ForCausalLM",
+                gemma(json!({"attn_logit_softcapping": 5.0, "final_logit_softcapping": 8.0})),
+            ),
+        ),
+        (
+            "Gemma 3, angles by layer",
+            random(
+                "Gemma3ForCausalLM",
+                gemma(json!({"sliding_window_pattern": 2})),
+            ),
+        ),
+        (
+            "Gemma 3, heads of 256",
+            wide(
+                "Gemma3ForCausalLM",
+                sizes,
+                gemma(json!({"final_logit_softcapping": 20.0})),
+            ),
+        ),
         (
             "gpt-oss, a MoE in MXFP4",
             gpt_oss(

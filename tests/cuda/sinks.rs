@@ -37,6 +37,7 @@ fn sinks_take_their_share() {
             head_dim: HEAD_DIM,
             softcap: None,
         },
+        scale: (HEAD_DIM as f32).sqrt().recip(),
         blocks: 400,
         block_size: BLOCK,
         dtype,

@@ -26,6 +26,8 @@ struct Case {
     /// Keys that a query sees at most, or 0 for all.
     size_t window;
     bool sinks;
+    /// Of scores; and their bound, or 0 for none.
+    double scale, softcap;
     std::vector<StepRow> rows;
     Section prefill, decode, merges;
     std::vector<unsigned> words;
@@ -34,7 +36,8 @@ struct Case {
 bool read_case(std::istream& in, Case& c) {
     size_t rows, words;
     if (!(in >> c.name >> c.type >> c.cache >> c.head_dim >> c.heads >> c.kv_heads >> c.block_shift >> c.blocks >> c.tokens >>
-          c.slots >> c.prefill_shared >> c.warpgroup_shared >> c.decode_shared >> c.window >> c.sinks >> rows))
+          c.slots >> c.prefill_shared >> c.warpgroup_shared >> c.decode_shared >> c.window >> c.sinks >> c.scale >>
+          c.softcap >> rows))
         return false;
     c.rows.resize(rows);
     for (auto& row : c.rows) {
@@ -96,7 +99,7 @@ struct Worst {
 
 template <typename T, typename KV> using Kernel = void (*)(const T*, unsigned, const KV*, const KV*, const float*, const float*,
                                                            const float*, const unsigned*, unsigned, unsigned, T*, float*, float*,
-                                                           float*, unsigned, unsigned, unsigned, float);
+                                                           float*, unsigned, unsigned, unsigned, float, float);
 template <typename T>
 using Merge = void (*)(const unsigned*, unsigned, unsigned, const float*, const float*, const float*, T*, float*, unsigned);
 
@@ -151,7 +154,6 @@ Worst run(const Case& c, Kernel<T, KV> prefill, size_t prefill_shared, Kernel<T,
     emulation::Buffer<T> out(c.tokens * c.heads * d);
     emulation::Buffer<float> lse(c.tokens * c.heads);
     emulation::Buffer<float> partial_out(c.slots * c.heads * d), partial_lse(c.slots * c.heads);
-    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d)));
 
     const auto kv_heads = static_cast<unsigned>(c.kv_heads);
     const auto heads = static_cast<unsigned>(c.heads);
@@ -163,7 +165,7 @@ Worst run(const Case& c, Kernel<T, KV> prefill, size_t prefill_shared, Kernel<T,
             kernel(q.data(), static_cast<unsigned>(q_stride), keys.data(), values.data(), scaled ? key_scales.data() : nullptr,
                    scaled ? value_scales.data() : nullptr, c.sinks ? sinks.data() : nullptr, plan.data(), section.offset,
                    section.count, out.data(), lse.data(), partial_out.data(), partial_lse.data(), heads, kv_heads,
-                   static_cast<unsigned>(c.block_shift), scale);
+                   static_cast<unsigned>(c.block_shift), static_cast<float>(c.scale), static_cast<float>(c.softcap));
         });
     };
     attend("prefill", prefill, c.prefill, prefill_shared);
@@ -191,7 +193,9 @@ Worst run(const Case& c, Kernel<T, KV> prefill, size_t prefill_shared, Kernel<T,
                     const size_t at = entry(row, begin + position, kv_head);
                     for (size_t j = 0; j < d; j++)
                         scores[position] += double(to_float(q[token * q_stride + head * d + j])) * value_of(keys[at + j]);
-                    scores[position] *= key_scale(kv_head) / std::sqrt(static_cast<double>(d));
+                    scores[position] *= key_scale(kv_head) * c.scale;
+                    if (c.softcap > 0.0)
+                        scores[position] = c.softcap * std::tanh(scores[position] / c.softcap);
                     high = std::max(high, scores[position]);
                 }
                 double total = 0.0;
@@ -228,9 +232,9 @@ Worst run(const Case& c, Kernel<T, KV> prefill, size_t prefill_shared, Kernel<T,
 #define RUN(prefill, shared, stored, T, KV, D)                                                                           \
     run<T, KV>(c, attention_##prefill##_##T##stored##_d##D, shared, attention_decode_##T##stored##_d##D,                \
                attention_merge_##T##_d##D, error_of(c))
-#define RUN_NARROW(T, D)                                                                                                   \
-    if (c.type == #T && c.cache == "same" && c.head_dim == D)                                                          \
-        return RUN(prefill, c.prefill_shared, , T, T, D);
+#define RUN_NARROW(cache_type, stored, T, KV, D)                                                                           \
+    if (c.type == #T && c.cache == #cache_type && c.head_dim == D)                                                     \
+        return RUN(prefill, c.prefill_shared, stored, T, KV, D);
 #define RUN_WIDE(cache_type, stored, T, KV, D)                                                                             \
     if (c.type == #T && c.cache == #cache_type && c.head_dim == D)                                                     \
         return both(RUN(prefill, c.prefill_shared, stored, T, KV, D),                                                  \
@@ -242,8 +246,8 @@ Worst both(const Worst& a, const Worst& b) {
 }
 
 Worst dispatch(const Case& c) {
-    RUN_NARROW(bf16, 32)
-    RUN_NARROW(f16, 32)
+    RUN_NARROW(same, , bf16, bf16, 32)
+    RUN_NARROW(same, , f16, f16, 32)
     RUN_WIDE(same, , bf16, bf16, 64)
     RUN_WIDE(same, , bf16, bf16, 128)
     RUN_WIDE(same, , f16, f16, 64)
@@ -252,6 +256,14 @@ Worst dispatch(const Case& c) {
     RUN_WIDE(e4m3, _e4m3, bf16, attention::E4m3, 128)
     RUN_WIDE(e4m3, _e4m3, f16, attention::E4m3, 64)
     RUN_WIDE(e4m3, _e4m3, f16, attention::E4m3, 128)
+    RUN_NARROW(same, , bf16, bf16, 256)
+    RUN_NARROW(same, , f16, f16, 256)
+    RUN_NARROW(same, , bf16, bf16, 512)
+    RUN_NARROW(same, , f16, f16, 512)
+    RUN_NARROW(e4m3, _e4m3, bf16, attention::E4m3, 256)
+    RUN_NARROW(e4m3, _e4m3, f16, attention::E4m3, 256)
+    RUN_NARROW(e4m3, _e4m3, bf16, attention::E4m3, 512)
+    RUN_NARROW(e4m3, _e4m3, f16, attention::E4m3, 512)
     std::fprintf(stderr, "no kernel for %s, cache %s, with heads of %zu\n", c.type.c_str(),
                  c.cache.c_str(), c.head_dim);
     std::exit(2);

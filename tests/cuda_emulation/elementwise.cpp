@@ -29,6 +29,8 @@ template <typename T> struct Kernels;
         static constexpr auto norm_add_rms_norm_fp8 = norm_kernels::norm_add_rms_norm_fp8_##T;                         \
         static constexpr auto silu_mul = activation_kernels::silu_mul_##T;                                             \
         static constexpr auto silu_mul_fp8 = activation_kernels::silu_mul_fp8_##T;                                     \
+        static constexpr auto gelu_mul = activation_kernels::gelu_mul_##T;                                             \
+        static constexpr auto gelu_mul_fp8 = activation_kernels::gelu_mul_fp8_##T;                                     \
         static constexpr auto clamped_swiglu = activation_kernels::clamped_swiglu_##T;                                 \
         static constexpr auto clamped_swiglu_fp8 = activation_kernels::clamped_swiglu_fp8_##T;                         \
         static constexpr auto quantize_rows_fp8 = fp8_kernels::quantize_rows_fp8_##T;                                  \
@@ -182,6 +184,22 @@ template <typename T> void activations(int rows, int width) {
            [&] { K::silu_mul_fp8(quantized.data(), scales.data(), gate_up.data(), rows, width); });
     quantized_equal(label("silu_mul_fp8", K::name, rows, width), quantized, scales, out, rows, width);
 
+    launch("gelu_mul", dim3(rows, up(width, 2048)), 256, 0,
+           [&] { K::gelu_mul(out.data(), gate_up.data(), rows, width); });
+    {
+        Comparison comparison(label("gelu_mul", K::name, rows, width));
+        for (int row = 0; row < rows; row++)
+            for (int i = 0; i < width; i++) {
+                const double gate = to_float(gate_up[row * 2 * width + i]);
+                const double u = std::sqrt(2.0 / 3.14159265358979323846) * (gate + 0.044715 * gate * gate * gate);
+                const double expected = 0.5 * gate * (1.0 + std::tanh(u)) * to_float(gate_up[row * 2 * width + width + i]);
+                comparison.close(row * width + i, to_float(out[row * width + i]), expected, ROUNDING<T>, 1e-5);
+            }
+    }
+    launch("gelu_mul_fp8", rows, threads_for(width, 512, 64, 1024), 0,
+           [&] { K::gelu_mul_fp8(quantized.data(), scales.data(), gate_up.data(), rows, width); });
+    quantized_equal(label("gelu_mul_fp8", K::name, rows, width), quantized, scales, out, rows, width);
+
     const float alpha = 1.702f, limit = 7.0f;
     gate_up[2] = gate_up[width + 3] = from_float<T>(NAN); // not taken for the limit
     launch("clamped_swiglu", dim3(rows, up(width, 2048)), 256, 0,
@@ -251,17 +269,39 @@ template <typename T> void gathers(int rows, int width) {
         ids[row] = random.below(table_rows);
     ids[rows - 1] = table_rows;
     Buffer<T> out(rows * width);
-    launch("gather_rows", rows, threads_for(width, 256, 32, 256), 0,
-           [&] { K::gather_rows(out.data(), table.data(), ids.data(), table_rows, rows, width); });
-    Comparison comparison(label("gather_rows", K::name, rows, width));
-    for (int row = 0; row < rows; row++)
-        for (int i = 0; i < width; i++) {
-            const float got = to_float(out[row * width + i]);
-            if (ids[row] < table_rows)
-                comparison.equal(row * width + i, got, to_float(table[ids[row] * width + i]));
-            else
-                comparison.is_nan(row * width + i, got);
-        }
+    for (const float scale : {1.0f, 25.3f}) {
+        launch("gather_rows", rows, threads_for(width, 256, 32, 256), 0,
+               [&] { K::gather_rows(out.data(), table.data(), ids.data(), table_rows, rows, width, scale); });
+        Comparison comparison(label("gather_rows", K::name, rows, width));
+        for (int row = 0; row < rows; row++)
+            for (int i = 0; i < width; i++) {
+                const float got = to_float(out[row * width + i]);
+                if (ids[row] < table_rows)
+                    // Rounded once; times 1 it is what stands there.
+                    comparison.equal(row * width + i, got,
+                                     to_float(from_float<T>(to_float(table[ids[row] * width + i]) * scale)));
+                else
+                    comparison.is_nan(row * width + i, got);
+            }
+    }
+}
+
+void bounds() {
+    const int count = 1300;
+    Random random(9);
+    auto values = random.normals<float>(count, 40.0f);
+    values[0] = INFINITY;
+    values[1] = -INFINITY;
+    values[2] = NAN;
+    Buffer<float> before(count);
+    for (int i = 0; i < count; i++)
+        before[i] = values[i];
+    launch("softcap", up(count, 1024), 256, 0, [&] { activation_kernels::softcap(values.data(), count, 30.0f); });
+    Comparison comparison("softcap");
+    comparison.is_nan(2, values[2]);
+    for (int i = 0; i < count; i++)
+        if (i != 2)
+            comparison.close(i, values[i], 30.0 * std::tanh(before[i] / 30.0), 1e-6);
 }
 
 void previous_tokens() {
@@ -298,5 +338,6 @@ int main() {
     all<bf16>();
     all<f16>();
     previous_tokens();
+    bounds();
     return finish("norms, activation, quantisation, gathers");
 }

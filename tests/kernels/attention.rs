@@ -48,19 +48,24 @@ const fn kernels(dtype: &'static str, cache: &'static str, head_dim: usize) -> K
     }
 }
 
-/// What layers differ in: keys that a query sees, and whether each head has a sink.
+/// What layers differ in: keys that a query sees, whether each head has a sink, what scores are multiplied with in place of
+/// `1 / √head_dim`, and their bound.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     window: Option<usize>,
     sinks: bool,
+    scale: Option<f64>,
+    softcap: f64,
 }
 
 const FULL: Layer = Layer {
     window: None,
     sinks: false,
+    scale: None,
+    softcap: 0.0,
 };
 
-/// Every instantiation.
+/// Every instantiation for narrow heads.
 const KERNELS: [Kernels; 10] = [
     kernels("bf16", "same", 128),
     kernels("bf16", "same", 64),
@@ -72,6 +77,18 @@ const KERNELS: [Kernels; 10] = [
     kernels("f16", "e4m3", 64),
     kernels("bf16", "same", 32),
     kernels("f16", "same", 32),
+];
+
+/// Those for wide heads, in smaller tiles.
+const WIDE: [Kernels; 8] = [
+    kernels("bf16", "same", 256),
+    kernels("f16", "same", 512),
+    kernels("bf16", "e4m3", 256),
+    kernels("f16", "e4m3", 512),
+    kernels("f16", "same", 256),
+    kernels("bf16", "same", 512),
+    kernels("f16", "e4m3", 256),
+    kernels("bf16", "e4m3", 512),
 ];
 
 /// The step of `rows`, with blocks out of order, and unused ones between them. Returns the number of blocks too.
@@ -120,6 +137,10 @@ fn write_case(
     layer: Layer,
 ) -> WindowPlan {
     let (batch, blocks) = step(rows, settings.block_size);
+    let settings = &PlanSettings {
+        prefill_rows: plan::prefill_rows(kernels.head_dim),
+        ..*settings
+    };
     // Other layers' work stands before.
     let windows = [Some(5), None, layer.window];
     let planned = AttentionPlan::new(&batch, settings, &windows).unwrap();
@@ -127,7 +148,7 @@ fn write_case(
     let kv_bytes = if kernels.cache == "e4m3" { 1 } else { 2 };
     writeln!(
         cases,
-        "{name} {} {} {} {} {} {} {blocks} {} {} {} {} {} {} {} {}",
+        "{name} {} {} {} {} {} {} {blocks} {} {} {} {} {} {} {} {} {} {}",
         kernels.dtype,
         kernels.cache,
         kernels.head_dim,
@@ -141,6 +162,10 @@ fn write_case(
         plan::decode_shared_bytes(kernels.head_dim, kv_bytes),
         layer.window.unwrap_or(0),
         u8::from(layer.sinks),
+        layer
+            .scale
+            .unwrap_or((kernels.head_dim as f64).sqrt().recip()),
+        layer.softcap,
         batch.rows.len(),
     )
     .unwrap();
@@ -184,6 +209,7 @@ fn settings(kv_heads: usize, group: usize, block_size: usize) -> PlanSettings {
         kv_heads,
         block_size,
         multiprocessors: 4,
+        prefill_rows: 128,
         shared_prefix: true,
         // Whole rows, where a test says nothing else.
         split_keys: Some(1 << 20),
@@ -374,6 +400,7 @@ fn decode_rows_under_windows() {
         let layer = Layer {
             window: Some(windows[index]),
             sinks: index % 2 == 0,
+            ..FULL
         };
         let plan = write_case(
             &mut cases,
@@ -397,6 +424,7 @@ fn decode_rows_under_windows() {
             Layer {
                 window: Some(window),
                 sinks: true,
+                ..FULL
             },
         );
         assert_eq!((plan.decode.count, plan.prefill.count), (4, 0));
@@ -415,6 +443,7 @@ fn decode_rows_under_windows() {
             Layer {
                 window: Some(window),
                 sinks: true,
+                ..FULL
             },
         );
         assert!(plan.merges.count > 8, "{plan:?}");
@@ -441,6 +470,7 @@ fn prefill_rows_under_windows() {
             Layer {
                 window: Some(windows[index]),
                 sinks: index % 2 == 1,
+                ..FULL
             },
         );
         assert!(plan.prefill.count > 1 && plan.decode.count > 0 && plan.slots == 0);
@@ -459,6 +489,7 @@ fn prefill_rows_under_windows() {
             Layer {
                 window: Some(window),
                 sinks: true,
+                ..FULL
             },
         );
         assert!(plan.merges.count >= 70, "{plan:?}");
@@ -477,6 +508,7 @@ fn shared_prefixes_under_windows_and_beside_sinks() {
         let layer = Layer {
             window,
             sinks: true,
+            ..FULL
         };
         let name = format!("shared,window-{}", window.unwrap_or(0));
         let plan = write_case(
@@ -507,10 +539,12 @@ fn a_row_alone_and_among_others() {
         Layer {
             window: Some(150),
             sinks: true,
+            ..FULL
         },
         Layer {
             window: Some(40),
             sinks: true,
+            ..FULL
         },
     ];
     let mut names = Vec::new();
@@ -533,5 +567,118 @@ fn a_row_alone_and_among_others() {
             .collect();
         assert_eq!(bits.len(), 2, "{name}");
         assert_eq!(bits[0], bits[1], "{name}");
+    }
+}
+
+/// Wide heads: rows of all lengths by decode and prefill, cut by windows, in splits, under shared prefixes and beside sinks; scores with
+/// a scale of their own, bounded and not.
+#[test]
+fn wide_heads() {
+    let mut cases = String::new();
+    let mut rows: Vec<Row> = [1, 16, 17, 130].map(|keys| row(1, keys)).to_vec();
+    rows.extend([
+        row(40, 100),
+        row(3, 66),
+        under(64, 1, 70),
+        under(64, 21, 90),
+    ]);
+    rows.extend((0..6).map(|own| under(64, 1, 65 + own)));
+    for (index, kernels) in WIDE.iter().enumerate() {
+        let layer = |window| Layer {
+            window,
+            sinks: index % 2 == 0,
+            scale: (index % 3 == 0).then_some(0.1),
+            softcap: if index % 4 < 2 { 1.5 } else { 0.0 },
+        };
+        let (kv_heads, group) = [(2, 2), (1, 4), (1, 8), (2, 1)][index % 4];
+        let whole = settings(kv_heads, group, [16, 32][index % 2]);
+        let name = |what: &str| format!("{what},{},{}", kernels.cache, kernels.head_dim);
+        let plan = write_case(
+            &mut cases,
+            &name("rows"),
+            kernels,
+            &rows,
+            &whole,
+            layer(None),
+        );
+        assert!(plan.prefill.count > 1 && plan.decode.count > 4 && plan.merges.count >= 7);
+        let cut = PlanSettings {
+            split_keys: Some(64),
+            shared_prefix: false,
+            ..whole
+        };
+        let plan = write_case(
+            &mut cases,
+            &name("cut"),
+            kernels,
+            &rows,
+            &cut,
+            layer(Some(70)),
+        );
+        assert!(plan.merges.count > 10, "{plan:?}");
+    }
+    check(&cases);
+}
+
+/// Bounds and scales of scores in the kernels for narrow heads.
+#[test]
+fn scores_with_bounds() {
+    let mut cases = String::new();
+    let rows = [row(40, 150), row(1, 90), row(129, 140), row(1, 17)];
+    for (index, kernels) in KERNELS.iter().enumerate() {
+        let layer = Layer {
+            window: (index % 2 == 1).then_some(60),
+            sinks: index % 3 == 0,
+            scale: Some(0.05 * (1 + index) as f64),
+            softcap: [0.5, 3.0, 50.0][index % 3],
+        };
+        let name = format!("bounded,{}", kernels.head_dim);
+        write_case(
+            &mut cases,
+            &name,
+            kernels,
+            &rows,
+            &settings(1, 4, 32),
+            layer,
+        );
+    }
+    check(&cases);
+}
+
+/// Of wide heads too a row's result is its own, to the bit.
+#[test]
+fn a_row_of_wide_heads_alone_and_among_others() {
+    let mut cases = String::new();
+    let settings = PlanSettings {
+        split_keys: Some(128),
+        shared_prefix: false,
+        ..settings(1, 4, 16)
+    };
+    let firsts = [row(1, 190), row(17, 70)];
+    for kernels in &WIDE[..4] {
+        for first in firsts {
+            let others = [first, row(1, 90), row(20, 61)];
+            let name = format!(
+                "own,{},{},{}",
+                kernels.cache, kernels.head_dim, first.query_len
+            );
+            let layer = Layer {
+                softcap: 2.0,
+                ..FULL
+            };
+            for rows in [&others[..1], &others] {
+                write_case(&mut cases, &name, kernels, rows, &settings, layer);
+            }
+        }
+    }
+    let said = check(&cases);
+    let lines: Vec<_> = said
+        .lines()
+        .filter(|line| line.starts_with("own"))
+        .collect();
+    assert_eq!(lines.len(), 16);
+    for pair in lines.chunks(2) {
+        let bits = |line: &str| line.rsplit_once(' ').unwrap().1.to_owned();
+        assert_eq!(bits(pair[0]), bits(pair[1]), "{}", pair[0]);
     }
 }

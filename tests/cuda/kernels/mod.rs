@@ -365,15 +365,38 @@ fn rows_are_gathered_and_tokens_put_in() {
         let out = gpu.zeros(5, 264, dtype);
         let (places, rows) = (array(&gpu.words(&ids)), array(&out));
         gpu.operations
-            .gather_rows(rows.all(), array(&table_there).all(), places.all(), 5, 264)
+            .gather_rows(
+                rows.all(),
+                array(&table_there).all(),
+                places.all(),
+                (5, 264),
+                1.0,
+            )
             .unwrap();
         let index = Tensor::new(&ids, &Device::Cpu).unwrap();
         let expected = table.index_select(&index, 0).unwrap();
         check("gather_rows", &floats(&out), &floats(&expected), 0.0);
+        gpu.operations
+            .gather_rows(
+                rows.all(),
+                array(&table_there).all(),
+                places.all(),
+                (5, 264),
+                2.0,
+            )
+            .unwrap();
+        let twice = (expected * 2.0).unwrap();
+        check("gather_rows times 2", &floats(&out), &floats(&twice), 0.0);
         // A row beyond the table is no number.
         let beyond = array(&gpu.words(&[50]));
         gpu.operations
-            .gather_rows(rows.all(), array(&table_there).all(), beyond.all(), 1, 264)
+            .gather_rows(
+                rows.all(),
+                array(&table_there).all(),
+                beyond.all(),
+                (1, 264),
+                1.0,
+            )
             .unwrap();
         assert!(floats(&out)[0].is_nan());
         let tokens = gpu.words(&[9, 8, 7, 6]);

@@ -4,6 +4,8 @@
 //! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
 //! and what a family's own code calls otherwise ([`Family::renamed`]). Of a model that reads images too the text part counts.
 
+#[cfg(any(test, feature = "cuda"))]
+mod kernels;
 mod keys;
 mod quantization;
 mod read;
@@ -329,94 +331,6 @@ impl ModelConfig {
             .map(|layer| self.at(layer).attention_weights())
             .sum();
         attention + recurrent + feed_forward
-    }
-
-    /// What our CUDA kernels do not compute; candle's operations do.
-    #[cfg(any(test, feature = "cuda"))]
-    pub(crate) fn beyond_kernels(&self) -> Option<&'static str> {
-        let plain = 1.0 / (self.head_dim as f64).sqrt();
-        [
-            (
-                self.activation == Activation::Gelu,
-                "GELU in feed-forward layers",
-            ),
-            (self.second_rope.is_some(), "two rotary embeddings"),
-            (
-                self.full_layers.is_some(),
-                "heads of another width in layers without windows",
-            ),
-            (self.family.norms_values, "norms of values"),
-            (
-                self.family.has(Part::LayerScale),
-                "a scale of each layer's result",
-            ),
-            (
-                self.score_softcap.is_some() || self.logit_softcap.is_some(),
-                "bounds on scores or logits",
-            ),
-            (
-                (self.score_scale - plain).abs() > 1e-12,
-                "another scale of scores than 1/√head_dim",
-            ),
-            (
-                (self.embedding_scale - 1.0).abs() > 1e-12,
-                "a scale of embeddings",
-            ),
-            (
-                [self.result_scale, self.logit_scale]
-                    .iter()
-                    .any(|scale| (scale - 1.0).abs() > 1e-12),
-                "a scale of results or logits",
-            ),
-            (
-                self.position_scale.is_some(),
-                "queries scaled by their position",
-            ),
-            (
-                self.head_norms && self.family.head_norms == HeadNorms::AfterRotation,
-                "norms of queries and keys after rotation",
-            ),
-            (
-                self.head_norms && self.family.head_norms == HeadNorms::Together,
-                "norms of all heads together",
-            ),
-            (
-                !self.family.has(Part::AttentionNorm) || !self.family.has(Part::FeedForwardNorm),
-                "layers without norms before their parts",
-            ),
-            (
-                self.experts
-                    .is_some_and(|experts| experts.scores == Scores::Sigmoid),
-                "a router of sigmoids",
-            ),
-            (
-                self.experts
-                    .is_some_and(|experts| (experts.scale - 1.0).abs() > 1e-12),
-                "a scale of experts' weights",
-            ),
-            (
-                self.family.has(Part::RouterCorrection),
-                "a router that chooses experts by other numbers than it weighs them",
-            ),
-            (
-                self.experts.is_some_and(|experts| experts.first > 0),
-                "layers without experts before those with them",
-            ),
-            (self.recurrent.is_some(), "recurrent layers"),
-            (
-                self.family.gates_heads,
-                "gates on what attention's heads return",
-            ),
-            (
-                self.experts
-                    .as_ref()
-                    .is_some_and(|experts| experts.shared.is_some()),
-                "experts that work on every token",
-            ),
-            (self.beside_experts() > 0, "experts beside a dense layer"),
-        ]
-        .into_iter()
-        .find_map(|(is_so, what)| is_so.then_some(what))
     }
 
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.

@@ -16,7 +16,7 @@
 //! | `nccl`, `parallel` | sums over several GPUs; a model in parts on them |
 //! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
 //!
-//! The fast path is for bf16 and f16, and for heads of 32, 64 and 128; everything else goes through candle's operations
+//! The fast path is for bf16 and f16, and for heads of 32, 64, 128, 256 and 512; everything else goes through candle's operations
 //! ([`crate::model::Decoder`]), with which it is compared.
 //!
 //! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;

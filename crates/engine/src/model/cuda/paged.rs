@@ -10,13 +10,13 @@ use super::kernel::{Arg, Function, Grid, Kernels, array_or_null};
 use super::kv_scales::KvScales;
 use super::operations::suffix;
 use super::plan::{
-    AttentionPlan, PlanSettings, THREADS, decode_shared_bytes, prefill_shared_bytes,
+    AttentionPlan, PlanSettings, THREADS, decode_shared_bytes, prefill_rows, prefill_shared_bytes,
 };
 use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
 
 /// Widths of heads that there are kernels for.
-const HEAD_DIMS: [usize; 3] = [32, 64, 128];
+const HEAD_DIMS: [usize; 5] = [32, 64, 128, 256, 512];
 
 /// The narrowest heads that there are kernels for with a cache in e4m3.
 const LEAST_FP8_HEAD_DIM: usize = 64;
@@ -31,6 +31,8 @@ const LEAST_PARTS: usize = 4096;
 /// The cache of all layers, and the kernels that attend to it.
 pub struct PagedCache {
     shape: AttentionShape,
+    /// What scores are multiplied with.
+    scale: f32,
     blocks: usize,
     block_size: usize,
     /// The type of queries and outputs.
@@ -53,8 +55,10 @@ pub struct PagedCache {
 /// The settings of a cache.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheSettings {
-    /// Layers, heads, and their width.
+    /// Layers, heads, their width, and the bound of scores.
     pub shape: AttentionShape,
+    /// What scores are multiplied with, before they are bounded.
+    pub scale: f32,
     /// Blocks of the cache.
     pub blocks: usize,
     /// Tokens per block: a power of two from 16.
@@ -112,6 +116,7 @@ impl PagedCache {
         }
         let CacheSettings {
             shape,
+            scale,
             blocks,
             block_size,
             dtype,
@@ -159,6 +164,7 @@ impl PagedCache {
                 kv_heads,
                 block_size,
                 multiprocessors: multiprocessors.max(1) as usize,
+                prefill_rows: prefill_rows(head_dim),
                 shared_prefix,
                 split_keys: None,
                 max_slots,
@@ -187,6 +193,7 @@ impl PagedCache {
                 "attention's scratch",
             )?,
             shape,
+            scale,
             blocks: 0,
             block_size,
             dtype,
@@ -324,7 +331,8 @@ impl PagedCache {
                     Arg::U32(heads as u32),
                     Arg::U32(kv_heads as u32),
                     Arg::U32(self.block_size.trailing_zeros()),
-                    Arg::F32(self.shape.scale()),
+                    Arg::F32(self.scale),
+                    Arg::F32(self.shape.softcap.unwrap_or(0.0)),
                 ],
             )?;
         }

@@ -2,7 +2,7 @@
 
 use candle_core::{CudaDevice, DType, Device, Tensor};
 
-use super::CudaDecoder;
+use super::{Angles, CudaDecoder};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
@@ -61,6 +61,7 @@ fn cache_settings(
 ) -> CacheSettings {
     CacheSettings {
         shape: AttentionShape::from(config),
+        scale: config.score_scale as f32,
         blocks: 0,
         block_size,
         dtype: precision.compute,
@@ -80,7 +81,7 @@ pub(in super::super) struct CudaModel {
     precision: Precision,
     kernels: Kernels,
     parts: Parts,
-    rope: RotaryTable,
+    ropes: Vec<RotaryTable>,
     operations: Operations,
     products: Products,
 }
@@ -134,7 +135,10 @@ impl CudaModel {
         }
         .load()?;
         Ok(Self {
-            rope: RotaryTable::new(config, &config.rope, device, ROTARY)?,
+            ropes: std::iter::once(&config.rope)
+                .chain(config.second_rope.as_ref().map(|second| &second.rope))
+                .map(|rope| RotaryTable::new(config, rope, device, ROTARY))
+                .collect::<Result<_, _>>()?,
             products,
             member,
             config: config.clone(),
@@ -180,7 +184,12 @@ impl CudaModel {
         // The numbers of a step: a few words for each token, its share of the block tables, and the items of the plan.
         let words = 32 * limits.tokens.max(1024);
         let fp8 = precision.weights == WeightType::F8E4M3;
-        let (cos, sin) = self.rope.tables();
+        let angles = |table: RotaryTable| {
+            let (cos, sin) = table.tables();
+            let (cos, sin) = (Array::of(cos)?, Array::of(sin)?);
+            Ok::<_, ModelError>(Angles { table, cos, sin })
+        };
+        let ropes = self.ropes.into_iter().map(angles);
         Ok(CudaDecoder {
             buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
@@ -188,9 +197,7 @@ impl CudaModel {
             upload: Upload::new(cuda, words)?,
             choices: Upload::new(cuda, words)?,
             wanted: 0,
-            cos: Array::of(cos)?,
-            sin: Array::of(sin)?,
-            rope: self.rope,
+            ropes: ropes.collect::<Result<_, _>>()?,
             packer: Packer::default(),
             profile: Profile::off(),
             config: self.config,

@@ -39,9 +39,7 @@ pub(super) struct CudaDecoder {
     device: Device,
     limits: StepLimits,
     parts: Parts,
-    cos: Array,
-    sin: Array,
-    rope: RotaryTable,
+    ropes: Vec<Angles>,
     operations: Operations,
     experts: Option<ExpertKernels>,
     products: Products,
@@ -58,6 +56,13 @@ pub(super) struct CudaDecoder {
     profile: Profile,
 }
 
+/// A rotary embedding's table, and its cosines and sines on the device.
+struct Angles {
+    table: RotaryTable,
+    cos: Array,
+    sin: Array,
+}
+
 /// A step whose numbers are on their way to the device: where its sections lie in the upload.
 pub(super) struct Planned {
     n: usize,
@@ -65,7 +70,8 @@ pub(super) struct Planned {
     /// Whether all tokens' logits are wanted, in order.
     in_order: bool,
     ids: std::ops::Range<usize>,
-    angles: std::ops::Range<usize>,
+    /// For each rotary embedding the rows of its table.
+    angles: Vec<std::ops::Range<usize>>,
     slots: std::ops::Range<usize>,
     sources: Option<std::ops::Range<usize>>,
     rows: std::ops::Range<usize>,
@@ -221,7 +227,10 @@ impl CudaDecoder {
                 *source = row;
             }
         }
-        let angles = self.rope.rows(batch)?;
+        let ropes = self.ropes.iter();
+        let angles: Vec<_> = ropes
+            .map(|rope| rope.table.rows(batch))
+            .collect::<Result<_, _>>()?;
         let settings = self.cache.plan_settings();
         let plan = AttentionPlan::new(batch, settings, &self.config.windows)?;
         let packer = &mut self.packer;
@@ -231,7 +240,7 @@ impl CudaDecoder {
             wanted,
             in_order: wanted == n && batch.logits.iter().zip(0..).all(|(&row, at)| row == at),
             ids: packer.push(&batch.tokens),
-            angles: packer.push(&angles),
+            angles: angles.iter().map(|rows| packer.push(rows)).collect(),
             slots: packer.push(&batch.slots),
             sources: (!sources.is_empty()).then(|| packer.push(&sources)),
             rows: packer.push(&batch.logits),
@@ -255,8 +264,7 @@ impl CudaDecoder {
             upload,
             sampler,
             profile,
-            cos,
-            sin,
+            ropes,
             ..
         } = self;
         let (n, hidden) = (step.n, config.hidden);
@@ -266,19 +274,16 @@ impl CudaDecoder {
         let queries = config.heads * config.head_dim;
         let eps = config.rms_norm_eps as f32;
         let ids = upload.section(step.ids.clone())?;
-        let tokens = Tokens {
-            count: n,
-            ids,
-            angles: upload.section(step.angles.clone())?,
-            slots: upload.section(step.slots.clone())?,
-        };
+        let slots = upload.section(step.slots.clone())?;
         let plan_words = upload.section(step.plan_words.clone())?;
         profile.time(Phase::Embedding, None, device, || {
             if let Some(sources) = &step.sources {
                 let sources = upload.section(sources.clone())?;
                 operations.token_from_previous(ids, sources, sampler.previous(), n)?;
             }
-            operations.gather_rows(buffers.hidden.all(), parts.embedding.all(), ids, n, hidden)
+            let (out, table) = (buffers.hidden.all(), parts.embedding.all());
+            let scale = config.embedding_scale as f32;
+            operations.gather_rows(out, table, ids, (n, hidden), scale)
         })?;
         // Of several GPUs each has a part of what a layer adds to its input.
         let member = member.as_ref();
@@ -295,14 +300,22 @@ impl CudaDecoder {
         for (index, layer) in parts.layers.iter().enumerate() {
             let at = Some(index);
             let (keys, values, kv_scales) = cache.layer(index)?;
+            let second = config.second_rope.as_ref();
+            let rope = usize::from(second.is_some_and(|second| second.layers[index]));
+            let tokens = Tokens {
+                count: n,
+                ids,
+                angles: upload.section(step.angles[rope].clone())?,
+                slots,
+            };
             let heads = HeadsLayer {
                 heads: config.heads,
                 kv_heads: config.kv_heads,
                 head_dim: config.head_dim,
                 norms: layer.qk_norms.as_ref().map(|(q, k)| (q.all(), k.all())),
                 eps,
-                cos: cos.all(),
-                sin: sin.all(),
+                cos: ropes[rope].cos.all(),
+                sin: ropes[rope].sin.all(),
                 keys,
                 values,
                 kv_scales,
@@ -345,7 +358,7 @@ impl CudaDecoder {
                     let wanted = upload.section(step.rows.clone())?;
                     let gather = |out: &Array, from: &Array, width| {
                         let from = from.part(0..n * width)?;
-                        operations.gather_rows(out.all(), from, wanted, rows, width)
+                        operations.gather_rows(out.all(), from, wanted, (rows, width), 1.0)
                     };
                     gather(&buffers.wanted_hidden, residual, hidden)?;
                     gather(&buffers.wanted_attended, attended, queries)
@@ -422,7 +435,14 @@ impl CudaDecoder {
         })?;
         let x = Target::Plain(buffers.normed.all());
         profile.time(Phase::Head, None, device, || {
-            products.multiply(operations, x, &parts.head, buffers.logits.all(), rows)
+            products.multiply(operations, x, &parts.head, buffers.logits.all(), rows)?;
+            match config.logit_softcap {
+                Some(bound) => {
+                    let elements = rows * parts.head.stride;
+                    operations.softcap(buffers.logits.all(), elements, bound as f32)
+                }
+                None => Ok(()),
+            }
         })
     }
 }

@@ -1,5 +1,5 @@
-// Gate and up joined, quantised or not: SiLU(gate) · up (https://arxiv.org/abs/2002.05202), and gpt-oss' clamped form
-// (https://arxiv.org/abs/2508.10925). Gate and up lie side by side in a row.
+// Gate and up joined, quantised or not: SiLU(gate) · up and GELU(gate) · up (https://arxiv.org/abs/2002.05202), and gpt-oss' clamped
+// form (https://arxiv.org/abs/2508.10925). Gate and up lie side by side in a row. Also the bound of logits.
 #include "common.cuh"
 
 namespace {
@@ -10,6 +10,14 @@ constexpr int HELD = 4;
 struct Silu {
     __device__ __forceinline__ float operator()(float gate, float up) const {
         return __fdividef(gate, 1.0f + __expf(-gate)) * up;
+    }
+};
+
+/// GELU in the form with a hyperbolic tangent: `0.5 (1 + tanh(u)) = 1 / (1 + e^-2u)`.
+struct Gelu {
+    __device__ __forceinline__ float operator()(float gate, float up) const {
+        const float two_u = 1.5957691216057308f * (gate + 0.044715f * gate * gate * gate);
+        return __fdividef(gate, 1.0f + __expf(-two_u)) * up;
     }
 };
 
@@ -89,6 +97,15 @@ __device__ __forceinline__ void joined_fp8(uint8_t* out, float* scales, const T*
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
             joined_fp8<T>(out, scales, gate_up, width, Silu{});                                                        \
     }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(256) gelu_mul_##T(T* out, const T* gate_up, int rows, int width) {    \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            joined<T>(out, gate_up, width, Gelu{});                                                                    \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        gelu_mul_fp8_##T(uint8_t* out, float* scales, const T* gate_up, int rows, int width) {                         \
+        if (static_cast<int>(blockIdx.x) < rows)                                                                       \
+            joined_fp8<T>(out, scales, gate_up, width, Gelu{});                                                        \
+    }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
         clamped_swiglu_##T(T* out, const T* gate_up, int rows, int width, float alpha, float limit) {                  \
         if (static_cast<int>(blockIdx.x) < rows)                                                                       \
@@ -101,3 +118,16 @@ __device__ __forceinline__ void joined_fp8(uint8_t* out, float* scales, const T*
     }
 ACTIVATION(bf16)
 ACTIVATION(f16)
+
+/// `bound · tanh(x / bound)` of each number, in place; `count` is a multiple of 4.
+extern "C" __global__ void __launch_bounds__(256) softcap(float* values, int count, float bound) {
+    const int at = 4 * static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (at >= count)
+        return;
+    float4 four = *reinterpret_cast<const float4*>(values + at);
+    four.x = bound * tanhf(four.x / bound);
+    four.y = bound * tanhf(four.y / bound);
+    four.z = bound * tanhf(four.z / bound);
+    four.w = bound * tanhf(four.w / bound);
+    *reinterpret_cast<float4*>(values + at) = four;
+}

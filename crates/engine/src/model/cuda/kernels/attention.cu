@@ -20,10 +20,10 @@ static __device__ __forceinline__ void prefill_warpgroup(const Call<T, KV>& call
         name(const T* q, unsigned q_stride, const KV* keys, const KV* values, const float* key_scales,                 \
              const float* value_scales, const float* sinks, const unsigned* plan, unsigned items, unsigned item_count, \
              T* out, float* lse, float* partial_out, float* partial_lse, unsigned heads, unsigned kv_heads,            \
-             unsigned block_shift, float scale) {                                                                      \
+             unsigned block_shift, float scale, float softcap) {                                                       \
         attention::work<T, KV, D>({q,     q_stride,   keys, values, key_scales,  value_scales, sinks, plan,            \
                                    items, item_count, out,  lse,    partial_out, partial_lse,  heads, kv_heads,        \
-                                   block_shift, scale});                                                               \
+                                   block_shift, scale, softcap});                                                      \
     }
 #define MERGE(name, T, D)                                                                                              \
     extern "C" __global__ void __launch_bounds__(128)                                                                  \
@@ -53,6 +53,10 @@ static __device__ __forceinline__ void prefill_warpgroup(const Call<T, KV>& call
     ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
     PREFILL(suffix##_e4m3, T, attention::E4m3, D)
 
+#define NARROW_EIGHT_BIT(suffix, T, D)                                                                                 \
+    ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
+    ATTENTION(prefill, attention_prefill_##suffix##_e4m3_d##D, T, attention::E4m3, D)
+
 // Heads of 32 in e4m3 would be rows of two 16-byte chunks, which `swizzled` cannot spread over the banks.
 NARROW(bf16, bf16, 32)
 WIDE(bf16, bf16, 64)
@@ -64,3 +68,12 @@ EIGHT_BIT(bf16, bf16, 64)
 EIGHT_BIT(bf16, bf16, 128)
 EIGHT_BIT(f16, f16, 64)
 EIGHT_BIT(f16, f16, 128)
+// A warpgroup's outputs of 256 columns leave no registers for two tiles of rows that take turns.
+NARROW(bf16, bf16, 256)
+NARROW(f16, f16, 256)
+NARROW_EIGHT_BIT(bf16, bf16, 256)
+NARROW_EIGHT_BIT(f16, f16, 256)
+NARROW(bf16, bf16, 512)
+NARROW(f16, f16, 512)
+NARROW_EIGHT_BIT(bf16, bf16, 512)
+NARROW_EIGHT_BIT(f16, f16, 512)

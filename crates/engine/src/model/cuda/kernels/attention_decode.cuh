@@ -8,6 +8,10 @@
 // for sm_90a). At that bandwidth a multiprocessor reads a stage of 16 bits in 390 cycles of 1.75 GHz and one of e4m3 in 195, in
 // which its four schedulers issue up to 1,560 and 780 instructions: reading is the limit at 16 bits, and hardly so in e4m3.
 // At the end the warps' results are put together in shared memory.
+//
+// Wider heads have more outputs than a thread has registers for. There warps work in teams on the same keys: each computes all their
+// scores, and 128 columns of the outputs. Two of D = 256 keep three stages in the same 96 KiB; four of D = 512 are one team, with a
+// barrier of the block for every 16 keys, and as many stages.
 #pragma once
 
 #include "attention_tile.cuh"
@@ -17,6 +21,8 @@ namespace attention {
 constexpr int DECODE_ROWS = 16;
 constexpr int DECODE_KEYS = 16;
 constexpr int DECODE_STAGES = 3;
+/// Warps that share keys.
+template <int D> constexpr unsigned decode_team = D <= 128 ? 1 : D / 128;
 
 /// The left-hand fragments of an item's queries; lane `4 g + c` has rows `g` and `g + 8`. Rows beyond the item are 0.
 template <typename T, typename KV, int D>
@@ -53,6 +59,10 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     constexpr int STAGE_BYTES = 2 * DECODE_KEYS * ROW_BYTES;
     constexpr int STEPS = EIGHT_BIT ? 2 : 1;
     constexpr int TILES_PER_LOAD = EIGHT_BIT ? 4 : 2;
+    constexpr unsigned TEAM = decode_team<D>;
+    constexpr unsigned TEAMS = WARPS / TEAM;
+    // Columns of the outputs that a warp computes.
+    constexpr int OWN = D / TEAM;
 
     const unsigned kv_head = blockIdx.x % call.kv_heads;
     const unsigned index = blockIdx.x / call.kv_heads;
@@ -62,13 +72,17 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     const Item item = read_item(call.plan, call.items + index * 12);
     const unsigned warp = threadIdx.x / 32;
     const unsigned lane = threadIdx.x % 32;
+    const unsigned team = warp / TEAM;
+    const unsigned part = warp % TEAM;
     DYNAMIC_SHARED(shared);
-    const unsigned ring = warp * DECODE_STAGES * STAGE_BYTES;
+    const unsigned ring = team * DECODE_STAGES * STAGE_BYTES;
 
-    // This warp's tiles: the keys from `key_begin + 16 (warp + 4 t)`.
+    // This team's tiles: the keys from `key_begin + 16 (team + TEAMS t)`.
     const unsigned all_tiles = (item.key_end - item.key_begin + DECODE_KEYS - 1) / DECODE_KEYS;
-    const unsigned tiles = all_tiles > warp ? (all_tiles - warp + WARPS - 1) / WARPS : 0;
-    const unsigned first_key = item.key_begin + DECODE_KEYS * warp;
+    const unsigned tiles = all_tiles > team ? (all_tiles - team + TEAMS - 1) / TEAMS : 0;
+    // Where barriers are the block's, all come as often as the team with the most tiles.
+    const unsigned rounds = TEAM == 1 ? tiles : (all_tiles + TEAMS - 1) / TEAMS;
+    const unsigned first_key = item.key_begin + DECODE_KEYS * team;
     const unsigned block_mask = (1u << call.block_shift) - 1;
     const size_t token_bytes = static_cast<size_t>(call.kv_heads) * ROW_BYTES;
     const unsigned char* keys = reinterpret_cast<const unsigned char*>(call.keys) + kv_head * ROW_BYTES;
@@ -79,14 +93,14 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     unsigned upcoming = tiles > 0 ? table[first_key >> call.block_shift] : 0;
     auto load = [&](unsigned t) {
         if (t < tiles) {
-            const unsigned key = first_key + WARPS * DECODE_KEYS * t;
+            const unsigned key = first_key + TEAMS * DECODE_KEYS * t;
             const size_t slot = (static_cast<size_t>(upcoming) << call.block_shift) + (key & block_mask);
             const size_t from = slot * token_bytes;
             unsigned char* to = shared + ring + t % DECODE_STAGES * STAGE_BYTES;
 #pragma unroll
-            for (int i = 0; i < DECODE_KEYS * CHUNKS / 32; i++) {
-                const unsigned chunk = (i * 32 + lane) % CHUNKS;
-                const unsigned row = (i * 32 + lane) / CHUNKS;
+            for (unsigned i = part * 32 + lane; i < DECODE_KEYS * CHUNKS; i += 32 * TEAM) {
+                const unsigned chunk = i % CHUNKS;
+                const unsigned row = i / CHUNKS;
                 // Keys beyond the end become 0 and are never read: a weight of 0 must not meet a NaN.
                 const bool valid = key + row < item.key_end;
                 const size_t offset = from + (valid ? row : 0) * token_bytes + chunk * 16;
@@ -95,7 +109,7 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
                 cp_async_16(to + STAGE_BYTES / 2 + at, values + offset, valid);
             }
             if (t + 1 < tiles)
-                upcoming = table[(key + WARPS * DECODE_KEYS) >> call.block_shift];
+                upcoming = table[(key + TEAMS * DECODE_KEYS) >> call.block_shift];
         }
         cp_async_commit();
     };
@@ -108,19 +122,26 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     const Seen seen[2] = {rows[0].seen, rows[1].seen};
     unsigned a[D / 16][4];
     load_query_fragments<T, KV, D>(a, call, rows, lane);
-    float scale = call.scale * LOG2_E;
+    float factor_of_keys = call.scale;
     if constexpr (EIGHT_BIT)
-        scale *= E4M3_FACTOR * call.key_scales[kv_head];
+        factor_of_keys *= E4M3_FACTOR * call.key_scales[kv_head];
+    const Scaling scaling(factor_of_keys, call.softcap);
 
     const unsigned keys_at = key_start<KV, ROW_BYTES>(lane);
-    const unsigned values_at = STAGE_BYTES / 2 + value_start<ROW_BYTES>(lane);
+    const unsigned values_at =
+        STAGE_BYTES / 2 + further<ROW_BYTES>(value_start<ROW_BYTES>(lane), 0, part * (OWN * sizeof(KV) / 16));
     Softmax softmax;
-    float o[D / 8][4] = {};
-    for (unsigned t = 0; t < tiles; t++) {
+    float o[OWN / 8][4] = {};
+    for (unsigned t = 0; t < rounds; t++) {
         cp_async_wait<DECODE_STAGES - 2>();
         // All lanes' copies of this tile are there, and all have left the tile before, whose stage is filled next.
-        __syncwarp();
+        if constexpr (TEAM == 1)
+            __syncwarp();
+        else
+            __syncthreads();
         load(t + DECODE_STAGES - 1);
+        if (TEAM > 1 && t >= tiles)
+            continue;
         const unsigned stage = ring + t % DECODE_STAGES * STAGE_BYTES;
         float s[2][4] = {};
 #pragma unroll
@@ -133,12 +154,13 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
                 mma_m16n8k16<P>(s[1], a[k + j], b[j][1]);
             }
         }
-        mask(s, first_key + WARPS * DECODE_KEYS * t, seen, lane);
-        softmax.update(s, o, scale);
+        scaling.bound(s);
+        mask(s, first_key + TEAMS * DECODE_KEYS * t, seen, lane);
+        softmax.update(s, o, scaling.scale);
         unsigned weights[4];
         weight_fragment<P>(weights, s[0], s[1]);
 #pragma unroll
-        for (int n = 0; n < D / 8; n += TILES_PER_LOAD) {
+        for (int n = 0; n < OWN / 8; n += TILES_PER_LOAD) {
             unsigned b[TILES_PER_LOAD][2];
             value_fragments(b, shared + further<ROW_BYTES>(stage + values_at, 0, n / TILES_PER_LOAD * 2));
 #pragma unroll
@@ -150,20 +172,20 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
     softmax.finish();
     __syncthreads();
 
-    // The stages' memory now carries the warps' results: rows of floats, padded against bank conflicts.
+    // The stages' memory now carries the teams' results: rows of floats, padded against bank conflicts.
     constexpr int STRIDE = D + 8;
     float* results = reinterpret_cast<float*>(shared);
-    float* maxima = results + WARPS * DECODE_ROWS * STRIDE;
-    float* sums = maxima + WARPS * DECODE_ROWS;
+    float* maxima = results + TEAMS * DECODE_ROWS * STRIDE;
+    float* sums = maxima + TEAMS * DECODE_ROWS;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        const unsigned row = warp * DECODE_ROWS + lane / 4 + 8 * half;
-        if (lane % 4 == 0) {
-            maxima[row] = softmax.high[half] * scale;
+        const unsigned row = team * DECODE_ROWS + lane / 4 + 8 * half;
+        if (lane % 4 == 0 && part == 0) {
+            maxima[row] = softmax.high[half] * scaling.scale;
             sums[row] = softmax.sum[half];
         }
         each_pair<EIGHT_BIT>(o, half, lane, [&](unsigned column, float x, float y) {
-            *reinterpret_cast<float2*>(results + row * STRIDE + column) = make_float2(x, y);
+            *reinterpret_cast<float2*>(results + row * STRIDE + part * OWN + column) = make_float2(x, y);
         });
     }
     __syncthreads();
@@ -175,13 +197,13 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
         return;
     float high = -INFINITY;
 #pragma unroll
-    for (unsigned w = 0; w < WARPS; w++)
+    for (unsigned w = 0; w < TEAMS; w++)
         high = fmaxf(high, maxima[w * DECODE_ROWS + local]);
     const float base = high == -INFINITY ? 0.0f : high;
-    float weight[WARPS];
+    float weight[TEAMS];
     float sum = 0.0f;
 #pragma unroll
-    for (unsigned w = 0; w < WARPS; w++) {
+    for (unsigned w = 0; w < TEAMS; w++) {
         weight[w] = exp2_approx(maxima[w * DECODE_ROWS + local] - base);
         sum += sums[w * DECODE_ROWS + local] * weight[w];
     }
@@ -205,12 +227,12 @@ template <typename T, typename KV, int D> static __device__ __forceinline__ void
         const unsigned column = i * 32 + threadIdx.x % 8 * 4;
         float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll
-        for (unsigned w = 0; w < WARPS; w++) {
-            const float4 part = *reinterpret_cast<const float4*>(results + (w * DECODE_ROWS + local) * STRIDE + column);
-            total.x += part.x * weight[w];
-            total.y += part.y * weight[w];
-            total.z += part.z * weight[w];
-            total.w += part.w * weight[w];
+        for (unsigned w = 0; w < TEAMS; w++) {
+            const float4 own = *reinterpret_cast<const float4*>(results + (w * DECODE_ROWS + local) * STRIDE + column);
+            total.x += own.x * weight[w];
+            total.y += own.y * weight[w];
+            total.z += own.z * weight[w];
+            total.w += own.w * weight[w];
         }
         total = make_float4(total.x * factor, total.y * factor, total.z * factor, total.w * factor);
         if (whole)

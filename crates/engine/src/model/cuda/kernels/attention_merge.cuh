@@ -32,12 +32,15 @@ static __device__ __forceinline__ void merge_head(const unsigned* merge, const f
         const float weight = exp2_approx(partial_lse[from] - high);
         sum += weight;
         const float* values = partial_out + from * D + lane * VALUES;
-        if constexpr (VALUES == 4) {
-            const float4 four = *reinterpret_cast<const float4*>(values);
-            total[0] += four.x * weight;
-            total[1] += four.y * weight;
-            total[2] += four.z * weight;
-            total[3] += four.w * weight;
+        if constexpr (VALUES >= 4) {
+#pragma unroll
+            for (int i = 0; i < VALUES; i += 4) {
+                const float4 four = *reinterpret_cast<const float4*>(values + i);
+                total[i] += four.x * weight;
+                total[i + 1] += four.y * weight;
+                total[i + 2] += four.z * weight;
+                total[i + 3] += four.w * weight;
+            }
         } else {
             const float2 two = *reinterpret_cast<const float2*>(values);
             total[0] += two.x * weight;

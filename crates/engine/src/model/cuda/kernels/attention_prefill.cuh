@@ -5,6 +5,10 @@
 // of 64 keys and values: while one is worked on, cp.async fills the other. 96 KiB, two blocks share a multiprocessor. Only
 // tiles of which some row does not see all are masked; those that no row sees are skipped.
 //
+// Wider heads have fewer rows and keys in the same 96 KiB: 64 and 32 at D = 256, where a warp has one tile of rows, and 32 and 16 at
+// D = 512, where two warps share a tile of rows: both compute its scores, and each half of the outputs' columns, which are all that
+// its registers hold.
+//
 // Whose products: each warp's own, or those of all four together, which a `Products` says. It has
 //   query_at, key_at   where a 16-byte chunk of a row lies in shared memory
 //   PERMUTED           whether columns of 8-bit caches are in the order of `key_fragments` and `value_fragments`
@@ -19,11 +23,13 @@
 
 namespace attention {
 
-constexpr int PREFILL_ROWS = 128;
-constexpr int PREFILL_KEYS = 64;
+template <int D> constexpr int prefill_rows = D <= 128 ? 128 : 16384 / D;
+template <int D> constexpr int prefill_keys = D <= 128 ? 64 : 8192 / D;
+/// Warps that share rows.
+template <int D> constexpr unsigned prefill_team = D <= 256 ? 1 : 2;
 constexpr int THREADS = 32 * WARPS;
 /// Tiles of 16 rows of a warp.
-constexpr int ROW_TILES = PREFILL_ROWS / 16 / WARPS;
+template <int D> constexpr int row_tiles = prefill_rows<D> / 16 * prefill_team<D> / WARPS;
 
 /// The item's queries into shared memory, as products take them. Rows beyond the item are 0.
 template <typename T, typename KV, int D, typename Products>
@@ -31,7 +37,7 @@ static __device__ __forceinline__ void load_queries(unsigned char* to, const Cal
                                                     unsigned kv_head, unsigned group) {
     constexpr int CHUNKS = 2 * D / 16;
 #pragma unroll 4
-    for (int i = 0; i < PREFILL_ROWS * CHUNKS / THREADS; i++) {
+    for (int i = 0; i < prefill_rows<D> * CHUNKS / THREADS; i++) {
         const unsigned chunk = (i * THREADS + threadIdx.x) % CHUNKS;
         const unsigned local = (i * THREADS + threadIdx.x) / CHUNKS;
         const Row row = find_row(item, call.plan, item.row_begin + local, kv_head, group);
@@ -61,6 +67,10 @@ static __device__ __forceinline__ void prefill_by(const Call<T, KV>& call) {
     constexpr bool EIGHT_BIT = Types<T, KV>::EIGHT_BIT;
     constexpr int ROW_BYTES = D * sizeof(KV);
     constexpr int CHUNKS = ROW_BYTES / 16;
+    constexpr int PREFILL_ROWS = prefill_rows<D>;
+    constexpr int PREFILL_KEYS = prefill_keys<D>;
+    constexpr int ROW_TILES = row_tiles<D>;
+    constexpr unsigned TEAM = prefill_team<D>;
     constexpr int STAGE_BYTES = 2 * PREFILL_KEYS * ROW_BYTES;
 
     const unsigned kv_head = blockIdx.x % call.kv_heads;
@@ -112,24 +122,26 @@ static __device__ __forceinline__ void prefill_by(const Call<T, KV>& call) {
     };
     load(item.key_begin, RING);
     load_queries<T, KV, D, Products>(shared, call, item, kv_head, group);
-    seen[threadIdx.x] = seen_by(item, (item.row_begin + threadIdx.x) / group);
+    if (threadIdx.x < PREFILL_ROWS)
+        seen[threadIdx.x] = seen_by(item, (item.row_begin + threadIdx.x) / group);
     if (lane == 0) {
         // Both ends grow with the rows. Some row sees the keys from x on and before w, all rows those from y on and before z.
         constexpr unsigned TOGETHER = Products::ROWS_TOGETHER;
-        const unsigned first_row = item.row_begin + warp * 16 * ROW_TILES / TOGETHER * TOGETHER;
+        const unsigned first_row = item.row_begin + warp / TEAM * 16 * ROW_TILES / TOGETHER * TOGETHER;
         const unsigned last_row = min(first_row + TOGETHER, item.row_end) - 1;
         const Seen first = seen_by(item, first_row / group);
         const Seen last = seen_by(item, last_row / group);
         warps[warp] = make_uint4(first.first, last.first, first.first + first.count,
                                  first_row < item.row_end ? last.first + last.count : 0);
     }
-    float scale = call.scale * LOG2_E;
+    float factor_of_keys = call.scale;
     if constexpr (EIGHT_BIT)
-        scale *= E4M3_FACTOR * call.key_scales[kv_head];
+        factor_of_keys *= E4M3_FACTOR * call.key_scales[kv_head];
+    const Scaling scaling(factor_of_keys, call.softcap);
 
     const Products products(shared, warp, lane);
     Softmax softmax[ROW_TILES];
-    float o[ROW_TILES][D / 8][4] = {};
+    float o[ROW_TILES][D / 8 / TEAM][4] = {};
     unsigned stage = RING;
     for (unsigned key = item.key_begin; key < item.key_end; key += PREFILL_KEYS, stage ^= STAGES_XOR) {
         cp_async_wait<0>();
@@ -144,7 +156,7 @@ static __device__ __forceinline__ void prefill_by(const Call<T, KV>& call) {
         }
         const bool masked = key < bounds.y || key + PREFILL_KEYS > bounds.z;
         const unsigned tile = Products::tile(shared, stage, RING + 2 * STAGE_BYTES);
-        products.attend(tile, masked ? seen : nullptr, key, softmax, o, scale, load_next);
+        products.attend(tile, masked ? seen : nullptr, key, softmax, o, scaling, load_next);
     }
     cp_async_wait<0>();
 
@@ -159,7 +171,7 @@ static __device__ __forceinline__ void prefill_by(const Call<T, KV>& call) {
             const Row row = find_row(ended, call.plan, ended.row_begin + local, kv_head, group);
             if (!row.valid)
                 continue;
-            const float high = softmax[r].high[half] * scale;
+            const float high = softmax[r].high[half] * scaling.scale;
             const float sum = softmax[r].sum[half];
             // No key seen: output 0, log-sum-exp -inf.
             float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
@@ -170,13 +182,15 @@ static __device__ __forceinline__ void prefill_by(const Call<T, KV>& call) {
             if (whole && call.sinks != nullptr)
                 factor *= share_beside_sink(call.sinks[row.head], row_lse);
             const size_t to = static_cast<size_t>(whole ? row.token : row.slot) * call.heads + row.head;
-            if (lane % 4 == 0) {
+            const unsigned part = warp % TEAM;
+            if (lane % 4 == 0 && part == 0) {
                 if (whole)
                     call.lse[to] = row_lse * LN_2;
                 else
                     call.partial_lse[to] = row_lse;
             }
-            each_pair<Products::PERMUTED>(o[r], half, lane, [&](unsigned column, float x, float y) {
+            each_pair<Products::PERMUTED>(o[r], half, lane, [&](unsigned own, float x, float y) {
+                const unsigned column = part * (D / TEAM) + own;
                 if (whole)
                     *reinterpret_cast<unsigned*>(call.out + to * D + column) = pack2<T>(x * factor, y * factor);
                 else
@@ -204,6 +218,10 @@ template <typename T, typename KV, int D> struct WarpProducts {
     static constexpr int STEPS = Types<T, KV>::EIGHT_BIT ? 2 : 1;
     static constexpr int TILES_PER_LOAD = Types<T, KV>::EIGHT_BIT ? 4 : 2;
     static constexpr bool PERMUTED = Types<T, KV>::EIGHT_BIT;
+    static constexpr int PREFILL_KEYS = prefill_keys<D>;
+    static constexpr int ROW_TILES = row_tiles<D>;
+    static constexpr unsigned TEAM = prefill_team<D>;
+    static constexpr int OWN = D / TEAM;
     static constexpr unsigned ROWS_TOGETHER = 16 * ROW_TILES;
     static constexpr unsigned TILE_BYTES = 0;
 
@@ -211,21 +229,25 @@ template <typename T, typename KV, int D> struct WarpProducts {
     unsigned queries_at, keys_at, values_at, warp, lane;
 
     __device__ __forceinline__ WarpProducts(unsigned char* shared, unsigned warp, unsigned lane)
-        : shared(shared), queries_at(left_start<2 * D>(warp * ROW_TILES * 16, lane)),
-          keys_at(key_start<KV, ROW_BYTES>(lane)), values_at(PREFILL_KEYS * ROW_BYTES + value_start<ROW_BYTES>(lane)),
+        : shared(shared), queries_at(left_start<2 * D>(first_row(warp, 0), lane)), keys_at(key_start<KV, ROW_BYTES>(lane)),
+          values_at(PREFILL_KEYS * ROW_BYTES +
+                    further<ROW_BYTES>(value_start<ROW_BYTES>(lane), 0, warp % TEAM * (OWN * sizeof(KV) / 16))),
           warp(warp), lane(lane) {}
 
     static __device__ __forceinline__ unsigned query_at(unsigned row, unsigned chunk) { return swizzled<2 * D>(row, chunk); }
     static __device__ __forceinline__ unsigned key_at(unsigned row, unsigned chunk) {
         return swizzled<ROW_BYTES>(row, chunk);
     }
-    static __device__ __forceinline__ unsigned first_row(unsigned warp, int r) { return (warp * ROW_TILES + r) * 16; }
+    static __device__ __forceinline__ unsigned first_row(unsigned warp, int r) {
+        return (warp / TEAM * ROW_TILES + r) * 16;
+    }
     static __device__ __forceinline__ void publish() {}
     static __device__ __forceinline__ unsigned tile(unsigned char*, unsigned stage, unsigned) { return stage; }
 
     template <typename Load>
     __device__ __forceinline__ void attend(unsigned tile, const Seen* seen, unsigned key, Softmax (&softmax)[ROW_TILES],
-                                           float (&o)[ROW_TILES][D / 8][4], float scale, const Load& load_next) const {
+                                           float (&o)[ROW_TILES][OWN / 8][4], const Scaling& scaling,
+                                           const Load& load_next) const {
         load_next();
         float s[ROW_TILES][PREFILL_KEYS / 8][4] = {};
 #pragma unroll
@@ -251,21 +273,22 @@ template <typename T, typename KV, int D> struct WarpProducts {
                 }
             }
         }
-        if (seen != nullptr) {
 #pragma unroll
-            for (int r = 0; r < ROW_TILES; r++)
+        for (int r = 0; r < ROW_TILES; r++) {
+            scaling.bound(s[r]);
+            if (seen != nullptr)
                 mask_tile<WarpProducts>(s[r], seen, key, warp, r);
         }
         unsigned weights[ROW_TILES][PREFILL_KEYS / 16][4];
 #pragma unroll
         for (int r = 0; r < ROW_TILES; r++) {
-            softmax[r].update(s[r], o[r], scale);
+            softmax[r].update(s[r], o[r], scaling.scale);
             weight_fragments<P>(weights[r], s[r]);
         }
 #pragma unroll
         for (int k = 0; k < PREFILL_KEYS / 16; k++) {
 #pragma unroll
-            for (int n = 0; n < D / 8; n += TILES_PER_LOAD) {
+            for (int n = 0; n < OWN / 8; n += TILES_PER_LOAD) {
                 unsigned b[TILES_PER_LOAD][2];
                 value_fragments(b, shared + further<ROW_BYTES>(tile + values_at, 16 * k, n / TILES_PER_LOAD * 2));
 #pragma unroll

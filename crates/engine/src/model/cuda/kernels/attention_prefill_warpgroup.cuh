@@ -15,6 +15,9 @@ template <typename T, typename KV, int D> struct WarpgroupProducts {
     using P = typename Types<T, KV>::Product;
     static constexpr bool EIGHT_BIT = Types<T, KV>::EIGHT_BIT;
     static constexpr bool PERMUTED = false;
+    static constexpr int PREFILL_ROWS = prefill_rows<D>;
+    static constexpr int PREFILL_KEYS = prefill_keys<D>;
+    static constexpr int ROW_TILES = row_tiles<D>;
     static constexpr unsigned ROWS_TOGETHER = PREFILL_ROWS;
     static constexpr unsigned QUERY_PANEL = PREFILL_ROWS * 128;
     static constexpr unsigned KEY_PANEL = PREFILL_KEYS * 128;
@@ -81,7 +84,8 @@ template <typename T, typename KV, int D> struct WarpgroupProducts {
 
     template <typename Load>
     __device__ __forceinline__ void attend(unsigned tile, const Seen* seen, unsigned key, Softmax (&softmax)[ROW_TILES],
-                                           float (&o)[ROW_TILES][D / 8][4], float scale, const Load& load_next) const {
+                                           float (&o)[ROW_TILES][D / 8][4], const Scaling& scaling,
+                                           const Load& load_next) const {
         static_assert(ROW_TILES == 2, "two tiles take turns");
         const uint64_t queries = wgmma_operand(shared, 0);
         const uint64_t keys = wgmma_operand(shared + tile, 0);
@@ -98,9 +102,10 @@ template <typename T, typename KV, int D> struct WarpgroupProducts {
             // The scores of `r`, but for what was begun after them.
             wgmma_wait<1>();
             wgmma_result(s[r]);
+            scaling.bound(s[r]);
             if (seen != nullptr)
                 mask_tile<WarpgroupProducts>(s[r], seen, key, warp, r);
-            softmax[r].update(s[r], o[r], scale);
+            softmax[r].update(s[r], o[r], scaling.scale);
             weight_fragments<P>(weights[r], s[r]);
             outputs(o[r], weights[r], values);
         }

@@ -47,6 +47,36 @@ template <typename T, typename KV> struct Call {
     unsigned kv_heads;
     unsigned block_shift;
     float scale;
+    /// The bound of scores, or 0 for none.
+    float softcap;
+};
+
+/// The hyperbolic tangent to about 1e-7, by one exponential: `tanh.approx` is good to 2^-11, which a bound of 50 makes 0.02 of a
+/// score. Of infinities it is 1 and -1, and NaN stays.
+static __device__ __forceinline__ float tanh_by_exp2(float x) {
+    return 1.0f - __fdividef(2.0f, 1.0f + exp2_approx(x * (2.0f * LOG2_E)));
+}
+
+/// From products of queries and keys to logarithms to base 2: times `scale`, and bounded before that if the model has a bound.
+struct Scaling {
+    /// What products are multiplied with before the hyperbolic tangent.
+    float inner;
+    float scale;
+    bool bounded;
+
+    __device__ __forceinline__ Scaling(float factor, float softcap)
+        : inner(factor / softcap), scale((softcap > 0.0f ? softcap : factor) * LOG2_E), bounded(softcap > 0.0f) {}
+
+    template <int N> __device__ __forceinline__ void bound(float (&s)[N][4]) const {
+        if (!bounded)
+            return;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                s[n][e] = tanh_by_exp2(s[n][e] * inner);
+        }
+    }
 };
 
 /// What 8-bit caches change. They are multiplied in f16, which holds every e4m3 number exactly; a bf16 query is rounded to
@@ -124,7 +154,7 @@ static __device__ __forceinline__ Row find_row(const Item& item, const unsigned*
 /// Byte offset of a 16-byte chunk of a row in shared memory. Chunks are permuted such that any 8 rows' chunks of one column,
 /// as ldmatrix reads them, lie in different banks.
 template <int ROW_BYTES> static __device__ __forceinline__ unsigned swizzled(unsigned row, unsigned chunk) {
-    static_assert(ROW_BYTES == 64 || ROW_BYTES == 128 || ROW_BYTES == 256, "rows of 4, 8 or 16 chunks");
+    static_assert(ROW_BYTES >= 64 && ROW_BYTES <= 1024 && (ROW_BYTES & (ROW_BYTES - 1)) == 0, "rows of 4 to 64 chunks");
     if (ROW_BYTES == 64)
         return row * ROW_BYTES + ((chunk ^ (row >> 1 & 3)) << 4);
     return row * ROW_BYTES + ((chunk ^ (row & 7)) << 4);

@@ -142,7 +142,9 @@ pub struct Operations {
     norm_add_rms_norm: Pair,
     split_heads: Pair,
     silu_mul: Pair,
+    gelu_mul: Pair,
     clamped_swiglu: Pair,
+    softcap: Function,
     gather_rows: Function,
     token_from_previous: Function,
     quantize_rows: Function,
@@ -211,7 +213,9 @@ impl Operations {
             norm_add_rms_norm: Pair::load(kernels, "norm", "norm_add_rms_norm", t)?,
             split_heads: Pair::load(kernels, "heads", "split_heads_write_kv", t)?,
             silu_mul: Pair::load(kernels, "activation", "silu_mul", t)?,
+            gelu_mul: Pair::load(kernels, "activation", "gelu_mul", t)?,
             clamped_swiglu: Pair::load(kernels, "activation", "clamped_swiglu", t)?,
+            softcap: kernels.function("activation", "softcap")?,
             gather_rows: kernels.function("rows", &format!("gather_rows_{t}"))?,
             token_from_previous: kernels.function("rows", "token_from_previous")?,
             quantize_rows: kernels.function("fp8", &format!("quantize_rows_fp8_{t}"))?,
@@ -373,11 +377,7 @@ impl Operations {
                 args.extend([Arg::F32(alpha as f32), Arg::F32(limit as f32)]);
                 &self.clamped_swiglu
             }
-            Activation::Gelu => {
-                return Err(ModelError::Unsupported(
-                    "no CUDA kernel for GELU".to_owned(),
-                ));
-            }
+            Activation::Gelu => &self.gelu_mul,
         };
         let grid = match out {
             Target::Plain(_) => Grid {
@@ -390,7 +390,23 @@ impl Operations {
         kernel.of(out).launch(grid, &args)
     }
 
-    /// Rows of a table `[table_rows, width]` by number; a number beyond the table gives a row of NaN.
+    /// `bound · tanh(x / bound)` of numbers in f32, in place; their count is a multiple of 4.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub fn softcap(&self, values: Slice, elements: usize, bound: f32) -> Result<(), ModelError> {
+        const NAME: &str = "softcap";
+        check_width(NAME, elements, 4, i32::MAX as usize)?;
+        let args = [
+            Arg::Array(values.check(NAME, "values", DType::F32, elements)?),
+            count(elements),
+            Arg::F32(bound),
+        ];
+        self.softcap
+            .launch(Grid::row(up(elements, 1024), 256), &args)
+    }
+
+    /// Rows of a table `[table_rows, width]` by number, times a factor; a number beyond the table gives a row of NaN.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -399,8 +415,8 @@ impl Operations {
         out: Slice,
         table: Slice,
         ids: Slice,
-        rows: usize,
-        width: usize,
+        (rows, width): (usize, usize),
+        factor: f32,
     ) -> Result<(), ModelError> {
         const NAME: &str = "gather_rows";
         check_width(NAME, width, 8, usize::MAX)?;
@@ -412,6 +428,7 @@ impl Operations {
             Arg::U32((table.elements() / width) as u32),
             count(rows),
             count(width),
+            Arg::F32(factor),
         ];
         let threads = (32 * up(width, 256)).clamp(32, 256);
         self.gather_rows.launch(Grid::row(rows, threads), &args)

@@ -28,8 +28,6 @@ use crate::model::{ModelError, StepBatch};
 
 /// Query rows of a decode item: one m16n8k16 product.
 pub(crate) const DECODE_ROWS: usize = 16;
-/// Query rows of a prefill item: four warps of two tiles of 16 each.
-pub(crate) const PREFILL_ROWS: usize = 128;
 /// Threads of every kernel's block.
 pub(crate) const THREADS: usize = 128;
 /// Words per item.
@@ -52,28 +50,41 @@ const SPLIT_STEP: usize = 64;
 /// Ranges of keys begin at multiples of this: kernels read so many keys at once, which must lie in one block.
 const KEY_STEP: usize = 16;
 
-/// Dynamic shared memory of a block of the decode kernel, in bytes: per warp three stages of 16 keys and values.
+/// Query rows of a prefill item: for heads up to 128 four warps of two tiles of 16 each, for wider ones as many as fit beside so many
+/// keys.
+pub fn prefill_rows(head_dim: usize) -> usize {
+    16_384 / head_dim.max(128)
+}
+
+/// Keys of a stage of the prefill kernel.
+fn prefill_keys(head_dim: usize) -> usize {
+    8192 / head_dim.max(128)
+}
+
+/// Dynamic shared memory of a block of the decode kernel, in bytes: three stages of 16 keys and values for each warp, or for each of
+/// fewer teams of warps where heads are wider than 128.
 ///
-/// `kv_bytes` is the size of a cached number: 2, or 1 for e4m3. The same memory carries the warps' results at the end.
+/// `kv_bytes` is the size of a cached number: 2, or 1 for e4m3. The same memory carries the teams' results at the end.
 pub fn decode_shared_bytes(head_dim: usize, kv_bytes: usize) -> usize {
-    let warps = THREADS / 32;
-    let stages = warps * 3 * 2 * 16 * head_dim * kv_bytes;
-    let results = warps * DECODE_ROWS * (head_dim + 8 + 2) * size_of::<f32>();
+    let teams = THREADS / 32 * 128 / head_dim.max(128);
+    let stages = teams * 3 * 2 * 16 * head_dim * kv_bytes;
+    let results = teams * DECODE_ROWS * (head_dim + 8 + 2) * size_of::<f32>();
     stages.max(results)
 }
 
-/// Dynamic shared memory of a block of the prefill kernel, in bytes: its queries, two stages of 64 keys and values, and which
+/// Dynamic shared memory of a block of the prefill kernel, in bytes: its queries, two stages of keys and values, and which
 /// keys each query row (two numbers) and each warp (four) sees. A `warpgroup` has products of 16 bits alone: 8-bit keys and
 /// values take their place beside the stages too.
 pub fn prefill_shared_bytes(head_dim: usize, kv_bytes: usize, warpgroup: bool) -> usize {
-    let seen = (2 * PREFILL_ROWS + 4 * THREADS / 32) * size_of::<u32>();
-    let numbers = 2 * 64 * head_dim;
+    let rows = prefill_rows(head_dim);
+    let seen = (2 * rows + 4 * THREADS / 32) * size_of::<u32>();
+    let numbers = 2 * prefill_keys(head_dim) * head_dim;
     let beside = if warpgroup && kv_bytes == 1 {
         2 * numbers
     } else {
         0
     };
-    PREFILL_ROWS * head_dim * 2 + 2 * numbers * kv_bytes + beside + seen
+    rows * head_dim * 2 + 2 * numbers * kv_bytes + beside + seen
 }
 
 /// What a plan depends on besides the step.
@@ -87,6 +98,8 @@ pub struct PlanSettings {
     pub block_size: usize,
     /// Multiprocessors of the device, which decide how many splits fill it.
     pub multiprocessors: usize,
+    /// Query rows of a prefill item, [`prefill_rows`].
+    pub prefill_rows: usize,
     /// Whether rows that share leading blocks attend to them together.
     pub shared_prefix: bool,
     /// Keys of a split, a multiple of 64, instead of what suits the device. With this, and without shared prefixes, a decode
@@ -108,7 +121,7 @@ impl PlanSettings {
         let splits = self
             .split_keys
             .is_none_or(|keys| keys > 0 && keys.is_multiple_of(SPLIT_STEP));
-        if heads && blocks && splits {
+        if heads && blocks && splits && self.prefill_rows > 0 {
             return Ok(());
         }
         Err(ModelError::Unsupported(format!(

@@ -3,7 +3,7 @@
 use super::lists::{Item, Lists, Range32};
 use super::{
     DECODE_ROUNDS, DECODE_ROWS, KEY_STEP, MIN_DECODE_SPLIT, MIN_PREFILL_SPLIT, NO_SLOT,
-    PREFILL_ROWS, PlanSettings, RESIDENT, SPLIT_STEP, prefix,
+    PlanSettings, RESIDENT, SPLIT_STEP, prefix,
 };
 use crate::model::{BatchRow, StepBatch};
 
@@ -139,7 +139,7 @@ impl Planner<'_> {
             let (work, tile) = if is_decode(row, group) {
                 (&mut decode, DECODE_ROWS)
             } else {
-                (&mut prefill, PREFILL_ROWS)
+                (&mut prefill, self.settings.prefill_rows)
             };
             let tiles = (row.query_len * group).div_ceil(tile);
             work.0 += tiles;
@@ -150,7 +150,7 @@ impl Planner<'_> {
             let (work, tile) = if rows <= DECODE_ROWS {
                 (&mut decode, DECODE_ROWS)
             } else {
-                (&mut prefill, PREFILL_ROWS)
+                (&mut prefill, self.settings.prefill_rows)
             };
             work.0 += rows.div_ceil(tile);
             work.1 += rows.div_ceil(tile) * shared.keys.len();
@@ -205,7 +205,7 @@ impl Planner<'_> {
             let (split, tile) = if is_decode(row, group) {
                 (self.split.decode, DECODE_ROWS)
             } else {
-                (self.split.prefill, PREFILL_ROWS)
+                (self.split.prefill, self.settings.prefill_rows)
             };
             // The tiles of a long row under a short window split its keys already.
             let keys = row.context_len - cut.own_begin;
@@ -247,7 +247,7 @@ impl Planner<'_> {
         let (items, tile) = if rows <= DECODE_ROWS {
             (&mut self.lists.decode, DECODE_ROWS)
         } else {
-            (&mut self.lists.prefill, PREFILL_ROWS)
+            (&mut self.lists.prefill, self.settings.prefill_rows)
         };
         let table = shared.rows.first().map_or(0, |&row| self.tables[row]);
         for part in 0..splits {
@@ -279,7 +279,7 @@ impl Planner<'_> {
         let (items, tile) = if is_decode(row, group) {
             (&mut self.lists.decode, DECODE_ROWS)
         } else {
-            (&mut self.lists.prefill, PREFILL_ROWS)
+            (&mut self.lists.prefill, self.settings.prefill_rows)
         };
         for row_begin in (0..rows).step_by(tile) {
             let row_end = (row_begin + tile).min(rows);

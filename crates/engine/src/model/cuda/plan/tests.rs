@@ -11,6 +11,7 @@ const SETTINGS: PlanSettings = PlanSettings {
     kv_heads: 8,
     block_size: 16,
     multiprocessors: 132,
+    prefill_rows: 128,
     shared_prefix: true,
     split_keys: None,
     max_slots: 1 << 20,
@@ -125,7 +126,10 @@ fn check_window(
         assert_eq!(section.offset % 4, 0);
     }
     let mut parts = Parts::new();
-    for kernel in [(plan.decode, DECODE_ROWS), (plan.prefill, PREFILL_ROWS)] {
+    for kernel in [
+        (plan.decode, DECODE_ROWS),
+        (plan.prefill, settings.prefill_rows),
+    ] {
         read_items(&planned.words, kernel, batch, settings, cuts, &mut parts);
     }
     let mut merges = BTreeMap::new();
@@ -344,6 +348,7 @@ proptest! {
             kv_heads,
             block_size,
             multiprocessors,
+            prefill_rows: 128,
             shared_prefix,
             split_keys,
             max_slots,
