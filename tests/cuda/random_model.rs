@@ -248,12 +248,12 @@ fn merge(config: &mut Value, changes: &Value) {
 }
 
 /// What Gemma's configuration has besides `changes`.
-fn gemma(changes: Value) -> Value {
+fn gemma(changes: &Value) -> Value {
     let mut config = json!({
         "hidden_act": "gelu_pytorch_tanh", "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 40,
         "query_pre_attn_scalar": 50, "tie_word_embeddings": true, "num_hidden_layers": 4,
     });
-    merge(&mut config, &changes);
+    merge(&mut config, changes);
     config
 }
 
@@ -333,14 +333,14 @@ pub(crate) fn families(sizes: &Value) -> Vec<(&'static str, Random)> {
             "Gemma 2, bounds, windows in every other layer",
             random(
                 "Gemma2ForCausalLM",
-                gemma(json!({"attn_logit_softcapping": 5.0, "final_logit_softcapping": 8.0})),
+                gemma(&json!({"attn_logit_softcapping": 5.0, "final_logit_softcapping": 8.0})),
             ),
         ),
         (
             "Gemma 3, angles by layer",
             random(
                 "Gemma3ForCausalLM",
-                gemma(json!({"sliding_window_pattern": 2})),
+                gemma(&json!({"sliding_window_pattern": 2})),
             ),
         ),
         (
@@ -348,7 +348,7 @@ pub(crate) fn families(sizes: &Value) -> Vec<(&'static str, Random)> {
             wide(
                 "Gemma3ForCausalLM",
                 sizes,
-                gemma(json!({"final_logit_softcapping": 20.0})),
+                gemma(&json!({"final_logit_softcapping": 20.0})),
             ),
         ),
         (

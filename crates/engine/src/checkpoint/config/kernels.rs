@@ -55,6 +55,9 @@ impl ModelConfig {
         all(rope);
         if let Some(SecondRope { rope, layers: _ }) = second_rope {
             all(rope);
+            if rope.dims == 0 {
+                return Some("layers without rotation");
+            }
         }
         let Biases {
             qkv: _,
