@@ -55,6 +55,7 @@ cp "$tests" "$dist/bin/test-cuda"
 cp -r tests/data/checkpoints "$dist/tests/data/"
 cp examples/*.jsonl "$dist/examples/"
 cp scripts/test_gpu.sh scripts/cuda_libraries.sh scripts/compare_gpu.py scripts/step_model.py scripts/smoke-config.json "$dist/scripts/"
+cp -r scripts/shapes "$dist/scripts/"
 cp -L "$CUDA_HOME/lib64/libcudart.so.13" "$dist/lib/"
 for stub in "$CUDA_HOME"/lib/stubs/*.so.*; do
     # NVIDIA's own toolkit has no such names; then the folder stays empty and only GPU machines can start the program.

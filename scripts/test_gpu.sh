@@ -74,6 +74,11 @@ smoke | 5 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --templa
 8b-0-fp8-stored | 40 | 45 | --synthetic qwen3-8b-fp8 $judge --samples 256 --output-tokens 0 --quantize stored
 70b-300-awq | 90 | 70 | --synthetic llama-3.3-70b-awq $judge --samples 64 --output-tokens 300 --quantize stored
 30b-a3b-0 | 60 | 70 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 0
+gemma-4b-300 | 40 | 60 | --synthetic $root/scripts/shapes/gemma-3-4b.json $judge --samples 512 --output-tokens 300
+gemma-4b-0 | 30 | 60 | --synthetic $root/scripts/shapes/gemma-3-4b.json $judge --samples 512 --output-tokens 0
+qwen3.5-9b-300 | 60 | 80 | --synthetic $root/scripts/shapes/qwen3.5-9b.json $judge --samples 512 --output-tokens 300
+qwen3.5-9b-0 | 40 | 80 | --synthetic $root/scripts/shapes/qwen3.5-9b.json $judge --samples 512 --output-tokens 0
+qwen3.6-35b-a3b-300 | 90 | 120 | --synthetic $root/scripts/shapes/qwen3.6-35b-a3b.json $judge --samples 512 --output-tokens 300
 8b-2500-unshared | 160 | 70 | $eight --samples 256 --output-tokens 2500 --no-shared-prefix
 EOF
 }
@@ -256,6 +261,7 @@ correctness() {
     step kernels 5 rust_tests kernels:: sinks::
     step rollouts 8 same_verdicts "$results/rollouts.jsonl"
     step families 90 rust_tests fast::logits_of
+    step wide-and-recurrent 40 rust_tests fast::wide_heads_and_recurrent_layers
     step goldens 12 rust_tests golden_logits
     step lag-and-preemption 30 rust_tests fast::greedy
     if [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l) -ge 2 && ${CUDA_VISIBLE_DEVICES:-0,1} == *,* ]]; then
@@ -373,7 +379,7 @@ report() {
         for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); gsub(/\|/, ";", x[4]); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
     }' "$results/correctness.tsv" 2>/dev/null || true
     # Of whole models; single kernels, hundreds of lines, stay in the logs.
-    if cat "$results"/{families,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
+    if cat "$results"/{families,wide-and-recurrent,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
     if grep -q 'measured |' "$results/compared"; then
         echo
         echo "The largest differences of $(grep -c 'measured |' "$results/compared") comparisons; each of them is in the logs."

@@ -29,10 +29,10 @@ use juror_engine::model::cuda::linear::Products;
 use juror_engine::model::cuda::operations::{Operations, Target};
 use juror_engine::model::precision::{Quantization, WeightType};
 use juror_engine::model::{
-    BatchRow, DeviceChoice, ModelError, Precision, PrecisionChoice, StepBatch,
+    BatchRow, DeviceChoice, ModelError, Precision, PrecisionChoice, RowState, StateStart, StepBatch,
 };
 use juror_judge::judge::build::{DeviceModel, load_model};
-use random_model::{BLOCK, Random, families, few_bits};
+use random_model::{BLOCK, Random, families, families_of_one_gpu, few_bits};
 use serde_json::{Value, json};
 
 /// Tokens that each sequence generates.
@@ -214,7 +214,15 @@ fn requests(vocab: usize) -> impl Iterator<Item = Request> {
 }
 
 fn generate(model: Box<dyn DeviceModel>, random: &Random) -> Result<Vec<Generated>, String> {
-    let mut engine = Engine::new(model, &config(random.config.max_positions)).unwrap();
+    generate_with(model, random, &config(random.config.max_positions))
+}
+
+fn generate_with(
+    model: Box<dyn DeviceModel>,
+    random: &Random,
+    config: &EngineConfig,
+) -> Result<Vec<Generated>, String> {
+    let mut engine = Engine::new(model, config).unwrap();
     let choices = Arc::new(choices(random.config.vocab));
     for request in requests(random.config.vocab) {
         engine.add(Request {
@@ -268,7 +276,7 @@ fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
                 context_len: n,
                 blocks: (0..n.div_ceil(BLOCK) as u32).collect(),
                 long: short.is_some_and(|short| n + 1 > short),
-                state: None,
+                state: state(random, 0, StateStart::Zero, None),
             }],
             positions: (0..n as u32).collect(),
             slots: (0..n as u32).collect(),
@@ -276,8 +284,7 @@ fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
             tokens,
             ..StepBatch::default()
         };
-        let shape = AttentionShape::from(&random.config);
-        let mut cache = reference::reference(shape, 40, BLOCK, DType::F32);
+        let mut cache = random.cache(40, 1);
         let rows = cpu.forward(&batch, cache.as_mut()).unwrap();
         for (at, row) in rows.to_vec2::<f32>().unwrap().iter().enumerate() {
             let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -303,7 +310,8 @@ fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
 #[test]
 fn every_family_generates_what_the_cpu_would() {
     let _alone = alone();
-    for (name, random) in families(&small()) {
+    let all = families(&small()).into_iter();
+    for (name, random) in all.chain(families_of_one_gpu(&small())) {
         let model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
         let generated = generate(model, &random).unwrap();
         let [logit, odds, logprob] = distance(&random, &generated);
@@ -324,6 +332,187 @@ fn every_family_generates_what_the_cpu_would() {
 
 fn qwen3() -> Random {
     Random::new("Qwen3ForCausalLM", &small())
+}
+
+/// What a row does with its state, of a model that has recurrent layers.
+fn state(random: &Random, slot: u32, start: StateStart, save: Option<u32>) -> Option<RowState> {
+    let recurrent = random.config.recurrent.as_ref();
+    recurrent.map(|_| RowState { slot, start, save })
+}
+
+/// A sequence's part in a step: its number, its first token, their count, the slot, how that begins, where it is saved.
+type Part = (usize, usize, usize, u32, StateStart, Option<u32>);
+
+/// States of sequences side by side, in parts, saved and gone on from: the logits of the CPU, for whole sequences.
+#[test]
+fn states_are_those_of_their_sequences() {
+    let _alone = alone();
+    for (name, random) in families_of_one_gpu(&small()) {
+        if random.config.recurrent.is_none() {
+            continue;
+        }
+        let token = |at: usize, salt: usize| ((at * 31 + salt * 17 + at * at * salt) % 131) as u32;
+        // Two that begin with the same block, and one of its own.
+        let first: Vec<u32> = (0..40).map(|at| token(at, 1)).collect();
+        let second = [&first[..BLOCK], &[7, 9, 100, 3, 77]].concat();
+        let third: Vec<u32> = (0..21).map(|at| token(at, 5)).collect();
+        let sequences = [(first, 0), (second, 8), (third, 16)];
+        let copy = StateStart::Copy(5);
+        let (zero, go_on) = (StateStart::Zero, StateStart::Continue);
+        let steps: [&[Part]; 4] = [
+            &[(2, 0, 2, 1, zero, None), (0, 0, BLOCK, 0, zero, Some(5))],
+            &[
+                (0, BLOCK, 1, 0, go_on, None),
+                (1, BLOCK, 3, 3, copy, None),
+                (2, 2, 17, 1, go_on, None),
+            ],
+            &[
+                (0, BLOCK + 1, 20, 0, go_on, Some(2)),
+                (2, 19, 1, 1, go_on, None),
+            ],
+            &[
+                (1, BLOCK + 3, 2, 3, go_on, None),
+                (0, 37, 3, 4, StateStart::Copy(2), None),
+                (2, 20, 1, 1, go_on, None),
+            ],
+        ];
+        let mut model = load(&random, &device(0), Precision::all(DType::BF16)).unwrap();
+        let cpu = random.on_cpu();
+        let mut expected = Vec::new();
+        for (tokens, _) in &sequences {
+            let mut batch = prompt_step(tokens.len());
+            batch.tokens.clone_from(tokens);
+            batch.logits = (0..tokens.len() as u32).collect();
+            batch.rows[0].state = state(&random, 0, zero, None);
+            let logits = cpu.forward(&batch, random.cache(40, 1).as_mut()).unwrap();
+            expected.push(logits.to_vec2::<f32>().unwrap());
+        }
+        let mut worst = 0f32;
+        for parts in steps {
+            let mut batch = StepBatch::default();
+            let mut wanted = Vec::new();
+            for &(index, from, count, slot, start, save) in parts {
+                let (tokens, first_block) = &sequences[index];
+                let mut blocks: Vec<u32> = (*first_block..first_block + 4).collect();
+                if index == 1 {
+                    blocks[0] = 0;
+                }
+                batch.rows.push(BatchRow {
+                    query_start: batch.tokens.len(),
+                    query_len: count,
+                    context_len: from + count,
+                    blocks: blocks.clone(),
+                    long: false,
+                    state: state(&random, slot, start, save),
+                });
+                for position in from..from + count {
+                    batch.tokens.push(tokens[position]);
+                    batch.positions.push(position as u32);
+                    let block = blocks[position / BLOCK] as usize;
+                    batch.slots.push((block * BLOCK + position % BLOCK) as u32);
+                }
+                // The last token's, in most steps not all there are.
+                batch.logits.push(batch.tokens.len() as u32 - 1);
+                wanted.push((index, from + count - 1));
+            }
+            let logits = model.logits(&batch).unwrap().to_vec2::<f32>().unwrap();
+            for (row, (index, at)) in logits.iter().zip(wanted) {
+                for (ours, theirs) in row.iter().zip(&expected[index][at]) {
+                    worst = worst.max((ours - theirs).abs());
+                }
+            }
+        }
+        println!("{name}: logits {worst:.3}");
+        let most = if name.contains("MoE") { 1.0 } else { 0.15 };
+        assert!(worst < most, "{name}: logits {worst}");
+    }
+    assert_eq!(imitation::bytes(0), 0, "device memory is left behind");
+}
+
+/// One by one, together, in chunks, from a snapshot at the end of a pinned prefix, and after preemption: the same tokens.
+#[test]
+fn recurrent_states_in_every_schedule() {
+    let _alone = alone();
+    for (name, random) in families_of_one_gpu(&small()) {
+        if name != "Qwen3.5" {
+            continue;
+        }
+        let plain = config(random.config.max_positions);
+        let shared = prompts(random.config.vocab)[0][..2 * BLOCK].to_vec();
+        let run = |config: &EngineConfig| {
+            let precision = Precision::all(DType::BF16);
+            let devices = [device(0)];
+            let model = load_model(&random.config, &random.weights, &devices, precision, false);
+            let model = model.unwrap().with_cache(config, true).unwrap();
+            generate_with(model, &random, config).unwrap()
+        };
+        let together = run(&plain);
+        for (what, config) in [
+            (
+                "alone",
+                EngineConfig {
+                    max_sequences: 1,
+                    ..plain.clone()
+                },
+            ),
+            (
+                "chunks of 7",
+                EngineConfig {
+                    max_prefill_chunk: 7,
+                    ..plain.clone()
+                },
+            ),
+            (
+                "pinned",
+                EngineConfig {
+                    pinned_prefix: shared,
+                    ..plain.clone()
+                },
+            ),
+            (
+                "a small cache",
+                EngineConfig {
+                    blocks: 13,
+                    ..plain.clone()
+                },
+            ),
+        ] {
+            for (ours, theirs) in run(&config).iter().zip(&together) {
+                ours.check_same(theirs, &format!("{name}, {what}"));
+            }
+        }
+    }
+}
+
+/// What has no states of its own on a GPU is refused by name.
+#[test]
+fn recurrent_layers_are_refused_where_nothing_computes_them() {
+    let _alone = alone();
+    let mut sizes = small();
+    sizes["linear_key_head_dim"] = json!(48);
+    let refused = |random: &Random, devices: &[Device], plain| {
+        let precision = Precision::all(DType::BF16);
+        let loaded = load_model(&random.config, &random.weights, devices, precision, plain);
+        loaded.err().unwrap().to_string()
+    };
+    for (name, random) in families_of_one_gpu(&small()) {
+        if random.config.recurrent.is_none() {
+            continue;
+        }
+        let two = refused(&random, &[device(0), device(1)], false);
+        assert!(
+            two.contains("--tensor-parallel 2") && two.contains("not divided among GPUs"),
+            "{name}: {two}"
+        );
+        let plain = refused(&random, &[device(0)], true);
+        assert!(
+            plain.contains("by our CUDA kernels alone") && plain.contains("--device cpu"),
+            "{name}: {plain}"
+        );
+    }
+    let odd = families_of_one_gpu(&sizes).swap_remove(1).1;
+    let odd = refused(&odd, &[device(0)], false);
+    assert!(odd.contains("4 heads of 48 and 64 numbers"), "{odd}");
 }
 
 /// One sequence's first `count` tokens, and the logits after them.
@@ -353,7 +542,8 @@ fn no_step_chooses_an_algorithm() {
         weights: WeightType::F8E4M3,
         ..Precision::all(DType::BF16)
     };
-    for (name, random) in families(&small()) {
+    let all = families(&small()).into_iter();
+    for (name, random) in all.chain(families_of_one_gpu(&small())) {
         for (precision, scales) in [(Precision::all(DType::BF16), 1), (fp8, 1), (fp8, 0)] {
             imitation::set(&format!("compute=0 scales={scales}"));
             let loaded = load_model(
@@ -370,7 +560,9 @@ fn no_step_chooses_an_algorithm() {
             let mut model = loaded.unwrap().with_cache(&sizes, true).unwrap();
             let before = imitation::count("choice of an algorithm");
             for count in [1, 16, 17, 511, 512, 513, 577, 640] {
-                model.logits(&prompt_step(count)).unwrap();
+                let mut batch = prompt_step(count);
+                batch.rows[0].state = state(&random, 0, StateStart::Zero, None);
+                model.logits(&batch).unwrap();
             }
             let chosen = imitation::count("choice of an algorithm") - before;
             assert_eq!(chosen, 0, "{name}, {precision:?}, scales by row: {scales}");

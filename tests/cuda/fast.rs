@@ -3,7 +3,6 @@
 
 use candle_core::DType;
 use juror_engine::engine::{Drafts, EngineConfig, TokenLogprobs};
-use juror_engine::model::attention::AttentionShape;
 use juror_engine::model::cuda::linear::check_fp8;
 use juror_engine::model::precision::{Quantization, WeightType};
 use juror_engine::model::{Precision, PrecisionChoice};
@@ -12,8 +11,7 @@ use serde_json::{Value, json};
 
 use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
-use super::random_model::{BLOCK, Random, Stretch, families, few_bits};
-use super::reference::reference;
+use super::random_model::{BLOCK, Random, Stretch, families, families_of_one_gpu, few_bits};
 use super::{BF16, Difference, Tolerance, floats, gpu};
 
 /// What FP8 may cost: logits of ±5 may differ by this, and all of them on average by an eighth of it.
@@ -50,8 +48,8 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
     // A token whose experts are others, where two were equally likely, may have any logits; there are few.
     let most = if name.contains("MoE") { 3.0 } else { allowed };
     let cpu = random.on_cpu();
-    let shape = AttentionShape::from(&random.config);
-    let mut cache = reference(shape, 600, BLOCK, DType::F32);
+    let mut cache = random.cache(600, 6);
+    let recurrent = random.config.recurrent.is_some();
     let mut blocks = Blocks::new(600, BLOCK);
     let prompt = |length: usize, salt: usize| -> Vec<u32> {
         (0..length)
@@ -69,11 +67,19 @@ fn compare(name: &str, random: &Random, model: &mut dyn DeviceModel, allowed: f3
     for own in [30, 9] {
         let mut sequence = sequences[0].clone();
         sequence.tokens.truncate(128);
-        sequence.blocks.truncate(128 / BLOCK);
-        sequence.cached = 128;
         sequence.tokens.extend(prompt(own, own));
+        if recurrent {
+            // A prefix is of no use without its state, of which none is saved here.
+            sequence.blocks.clear();
+        } else {
+            sequence.blocks.truncate(128 / BLOCK);
+            sequence.cached = 128;
+        }
         blocks.grow(&mut sequence);
         sequences.push(sequence);
+    }
+    for (slot, sequence) in sequences.iter_mut().enumerate() {
+        sequence.state = recurrent.then_some(slot as u32);
     }
     let mut difference = Difference::default();
     let mut spread = 0f32;
@@ -133,6 +139,20 @@ fn logits_of_every_family() {
                 let name = format!("{name}, {dtype:?}, prefixes shared: {shared_prefix}");
                 compare(&name, &random, &mut *model, allowed);
             }
+        }
+    }
+}
+
+/// Heads of 256, bounds of logits, and recurrent layers, with and without experts.
+#[test]
+fn wide_heads_and_recurrent_layers() {
+    for (name, random) in families_of_one_gpu(&json!({})) {
+        for dtype in [DType::BF16, DType::F16] {
+            let factor = if name.contains("MoE") { 4.0 } else { 1.0 };
+            let allowed = factor * if dtype == DType::BF16 { 0.4 } else { 0.08 };
+            let mut model = on_gpu(&random, Precision::all(dtype), true, false);
+            assert!(model.properties().async_scheduling, "{name}");
+            compare(&format!("{name}, {dtype:?}"), &random, &mut *model, allowed);
         }
     }
 }

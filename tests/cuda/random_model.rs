@@ -3,9 +3,13 @@
 use candle_core::{DType, Device, Tensor};
 use half::f16;
 use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::model::attention::{Attention, AttentionShape, with_states};
 use juror_engine::model::precision::Quantization;
+use juror_engine::model::recurrence::RecurrentStates;
 use juror_engine::model::{Decoder, DeviceChoice, Precision, PrecisionChoice};
 use serde_json::{Value, json};
+
+use super::reference::reference;
 
 /// Tokens of a KV block.
 pub(crate) const BLOCK: usize = 16;
@@ -129,6 +133,16 @@ impl Random {
             ..PrecisionChoice::default()
         };
         choice.resolve(&device, &self.weights).unwrap()
+    }
+
+    /// The plainest cache on the CPU, with so many states if it has recurrent layers.
+    pub(crate) fn cache(&self, blocks: usize, states: usize) -> Box<dyn Attention> {
+        let shape = AttentionShape::from(&self.config);
+        let cache = reference(shape, blocks, BLOCK, DType::F32);
+        match &self.config.recurrent {
+            Some(recurrent) => with_states(cache, RecurrentStates::new(recurrent.shape, states)),
+            None => cache,
+        }
     }
 
     pub(crate) fn on_cpu(&self) -> Decoder {
@@ -257,12 +271,43 @@ fn gemma(changes: &Value) -> Value {
     config
 }
 
-/// A model with heads of 256, of which it has few.
-fn wide(family: &str, sizes: &Value, mut changes: Value) -> Random {
-    merge(&mut changes, sizes);
-    let heads = json!({"head_dim": 256, "num_attention_heads": 2, "num_key_value_heads": 1});
-    merge(&mut changes, &heads);
-    Random::new(family, &changes)
+/// Models that the kernels run on one GPU: with heads too few to divide, and with recurrent layers. `sizes` go over those here.
+pub(crate) fn families_of_one_gpu(sizes: &Value) -> Vec<(&'static str, Random)> {
+    let random = |family, changes: &Value, mut config: Value| {
+        merge(&mut config, sizes);
+        merge(&mut config, changes);
+        Random::new(family, &config)
+    };
+    let wide = json!({"head_dim": 256, "num_attention_heads": 2, "num_key_value_heads": 1});
+    let delta = |value_dim: usize| {
+        json!({
+            "full_attention_interval": 2, "num_hidden_layers": 4, "attn_output_gate": true, "linear_conv_kernel_dim": 4,
+            "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 32,
+            "linear_value_head_dim": value_dim,
+        })
+    };
+    let experts = json!({
+        "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "shared_expert_intermediate_size": 96,
+    });
+    let bounded = json!({"final_logit_softcapping": 20.0});
+    vec![
+        (
+            "Gemma 3, heads of 256",
+            random("Gemma3ForCausalLM", &wide, gemma(&bounded)),
+        ),
+        (
+            "Qwen3.5",
+            random("Qwen3_5ForCausalLM", &json!({}), delta(64)),
+        ),
+        (
+            "Qwen3.5, heads of 256",
+            random("Qwen3_5ForCausalLM", &wide, delta(32)),
+        ),
+        (
+            "Qwen3.5, a MoE",
+            random("Qwen3_5MoeForCausalLM", &experts, delta(32)),
+        ),
+    ]
 }
 
 /// A model of each family that the kernels run. `sizes` go over those here.
@@ -341,14 +386,6 @@ pub(crate) fn families(sizes: &Value) -> Vec<(&'static str, Random)> {
             random(
                 "Gemma3ForCausalLM",
                 gemma(&json!({"sliding_window_pattern": 2})),
-            ),
-        ),
-        (
-            "Gemma 3, heads of 256",
-            wide(
-                "Gemma3ForCausalLM",
-                sizes,
-                gemma(&json!({"final_logit_softcapping": 20.0})),
             ),
         ),
         (

@@ -579,10 +579,10 @@ fn wide_heads() {
     rows.extend([
         row(40, 100),
         row(3, 66),
-        under(64, 1, 70),
-        under(64, 21, 90),
+        under(96, 1, 102),
+        under(96, 21, 120),
     ]);
-    rows.extend((0..6).map(|own| under(64, 1, 65 + own)));
+    rows.extend((0..6).map(|own| under(96, 1, 97 + own)));
     for (index, kernels) in WIDE.iter().enumerate() {
         let layer = |window| Layer {
             window,
@@ -601,7 +601,10 @@ fn wide_heads() {
             &whole,
             layer(None),
         );
-        assert!(plan.prefill.count > 1 && plan.decode.count > 4 && plan.merges.count >= 7);
+        assert!(
+            plan.prefill.count > 1 && plan.decode.count > 4 && plan.merges.count > 0,
+            "{plan:?}"
+        );
         let cut = PlanSettings {
             split_keys: Some(64),
             shared_prefix: false,

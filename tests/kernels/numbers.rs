@@ -34,6 +34,11 @@ fn mixture_of_experts_equals_its_references() {
     crate::cuda_emulation::run("moe");
 }
 
+#[test]
+fn recurrent_layers_equal_their_references() {
+    crate::cuda_emulation::run("delta");
+}
+
 /// Packed by the loader, multiplied by the kernels: to the bit what the same weights give as plain numbers.
 #[test]
 fn weights_of_few_bits_equal_plain_numbers() {

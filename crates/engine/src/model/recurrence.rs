@@ -9,7 +9,9 @@ use rayon::prelude::*;
 
 use super::cpu::delta::{COLUMNS, Convolution, Delta, GatedNorm};
 use super::cpu::instructions::run;
+use super::device::describe;
 use super::{ModelError, StateStart, StepBatch, cpu};
+use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::RecurrentShape;
 
 /// How a state lies in memory: heads in panels, then the inputs of the convolution.
@@ -36,6 +38,38 @@ impl Layout for RecurrentShape {
 /// Bytes of one sequence's state in all layers.
 pub fn state_bytes(shape: &RecurrentShape) -> usize {
     shape.layers * (shape.heads_size() + shape.inputs_size()) * size_of::<f32>()
+}
+
+/// Refuses a model with recurrent layers on devices that do not compute them: candle's operations do so on the CPU alone, and a state is on
+/// one device. `obstacle` is what keeps our CUDA kernels from running it.
+///
+/// # Errors
+/// [`ModelError::Unsupported`] saying what to do instead.
+pub fn check_devices(
+    config: &ModelConfig,
+    devices: &[Device],
+    obstacle: Option<&str>,
+) -> Result<(), ModelError> {
+    let name = config.family.name();
+    let why = match (devices, obstacle) {
+        _ if config.recurrent.is_none() => return Ok(()),
+        ([device], _) if device.is_cpu() => return Ok(()),
+        ([device], None) if device.is_cuda() => return Ok(()),
+        ([device], Some(obstacle)) if device.is_cuda() => format!(
+            "a GPU computes them by our CUDA kernels alone, which do not run this model ({obstacle}): run it with --device cpu"
+        ),
+        ([device], _) => format!(
+            "they are computed on the CPU and on NVIDIA GPUs, not on {}: run it with --device cpu",
+            describe(device)
+        ),
+        (several, _) => format!(
+            "their states are not divided among GPUs: leave out --tensor-parallel {}",
+            several.len()
+        ),
+    };
+    Err(ModelError::Unsupported(format!(
+        "{name} has recurrent layers, and {why}"
+    )))
 }
 
 /// What a recurrent layer computes with beside its projections, in f32.

@@ -435,6 +435,13 @@ impl TensorReader<'_> {
         Ok((weight.index_select(&rows, 0)?, bias))
     }
 
+    /// As [`Self::head_gate`], as stored and without bias.
+    #[cfg(feature = "cuda")]
+    pub(super) fn head_gate_codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
+        let codes = self.codes(&names[..1], Division::Outputs(&[]))?;
+        Ok(codes.map(|codes| codes.in_order(&self.gate_rows())))
+    }
+
     /// As [`Self::head_gate`], for the CPU, in the blocks in which a GGUF file stores it.
     pub(super) fn packed_head_gate(
         &self,

@@ -3,7 +3,7 @@
 //! Everything that can make two decoders differ is named here, so that something new is not taken for something that the kernels ignore: a
 //! new field does not compile until it is put on one side, a new part of a layer is beyond them until it is listed.
 
-use super::{Biases, Experts, ModelConfig, Recurrent, Rope, Scores, SecondRope};
+use super::{Biases, Experts, ModelConfig, Recurrent, RecurrentShape, Rope, Scores, SecondRope};
 use crate::checkpoint::families::{Family, HeadNorms, Part};
 
 impl ModelConfig {
@@ -64,12 +64,16 @@ impl ModelConfig {
             output: _,
             feed_forward: _,
         } = biases;
-        if let Some(Recurrent {
-            shape: _,
-            layers: _,
-        }) = recurrent
-        {
-            return Some("recurrent layers");
+        if let Some(Recurrent { shape, layers: _ }) = recurrent {
+            let RecurrentShape {
+                layers: _,
+                key_heads: _,
+                value_heads: _,
+                key_dim: _,
+                value_dim: _,
+                taps: _,
+                converted: _,
+            } = shape;
         }
         let one = |scale: f64| (scale - 1.0).abs() < 1e-12;
         if position_scale.is_some() {
@@ -97,8 +101,8 @@ impl ModelConfig {
             if *scores != Scores::Softmax || !one(*scale) {
                 return Some("a router of sigmoids, or with a scale");
             }
-            if shared.is_some() {
-                return Some("experts that work on every token");
+            if shared.is_some() && !family.has(Part::SharedWeight) {
+                return Some("experts that work on every token with the same weight");
             }
             if *first > 0 {
                 return Some("layers without experts before those with them");
@@ -113,7 +117,7 @@ impl Family {
         let Self {
             name: _,
             tensors,
-            gates_heads,
+            gates_heads: _,
             head_norms: _,
             // How files are read.
             classes: _,
@@ -162,11 +166,13 @@ impl Family {
         if !self.has(Part::AttentionNorm) || !self.has(Part::FeedForwardNorm) {
             return Some("layers without norms before their parts");
         }
-        let mut parts = tensors.iter().copied().flatten();
-        if parts.any(|(part, ..)| !known(*part)) {
-            return Some("a part of its layers");
+        let projection = self.in_layer(0, Part::DeltaQueryKeyValue);
+        if projection.is_some() && projection == self.in_layer(0, Part::DeltaGate) {
+            return Some("projections of recurrent layers in one matrix");
         }
-        gates_heads.then_some("gates on what attention's heads return")
+        let mut parts = tensors.iter().copied().flatten();
+        let beyond = parts.any(|(part, ..)| !known(*part));
+        beyond.then_some("a part of its layers")
     }
 }
 
@@ -199,5 +205,18 @@ fn known(part: Part) -> bool {
             | Part::ExpertDown
             | Part::ExpertsGateUp
             | Part::ExpertsDown
+            | Part::SharedGate
+            | Part::SharedUp
+            | Part::SharedDown
+            | Part::SharedWeight
+            | Part::DeltaQueryKeyValue
+            | Part::DeltaGate
+            | Part::DeltaStep
+            | Part::DeltaStepBias
+            | Part::DeltaRate
+            | Part::DeltaBeta
+            | Part::DeltaConvolution
+            | Part::DeltaNorm
+            | Part::DeltaOutput
     )
 }

@@ -195,11 +195,11 @@ fn recurrent_layers_are_read_and_contradictions_named() {
         let error = parse(&changed).unwrap_err();
         assert!(error.contains(message), "{error}");
     }
-    // Without a recurrent layer it still has gates, which no CUDA kernel computes.
+    // Without a recurrent layer it still has gates.
     let mut full = qwen3_5();
     full["text_config"]["layer_types"] = json!(vec!["full_attention"; 32]);
     let full = parse(&full).unwrap();
-    assert!(full.recurrent.is_none() && full.beyond_kernels().is_some());
+    assert!(full.recurrent.is_none() && full.beyond_kernels().is_none());
     // Null is as good as none.
     let mut other = qwen3_5();
     other["text_config"]["rope_parameters"] = json!({"rope_type": "default", "rope_theta": 1e7});

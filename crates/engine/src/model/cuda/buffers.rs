@@ -16,6 +16,8 @@ pub struct StepLimits {
     pub tokens: usize,
     /// Tokens whose logits are wanted.
     pub rows: usize,
+    /// Slots of recurrent states, for a model that has such layers.
+    pub states: usize,
 }
 
 /// The activations of a step. `P` is [`Gemm::padded`] of the largest step's tokens, `W` of its wanted rows.
@@ -24,11 +26,11 @@ pub(super) struct Buffers {
     pub(super) hidden: Array,
     /// A norm's result, `[P, hidden]`.
     pub(super) normed: Array,
-    /// `[P, (heads + 2 · kv_heads) · head_dim]`
+    /// `[P, (heads + 2 · kv_heads) · head_dim]`, then the gates of heads; what a recurrent layer projects.
     pub(super) qkv: Array,
     /// `[P, heads · head_dim]`
     pub(super) q: Array,
-    /// `[P, heads · head_dim]`
+    /// `[P, heads · head_dim]`, or what states return.
     pub(super) attended: Array,
     /// f32 `[P, heads]`
     pub(super) lse: Array,
@@ -40,6 +42,8 @@ pub(super) struct Buffers {
     pub(super) gated: Array,
     /// Activations in e4m3, `[P, widest]`, and their scales, f32 `[P]`.
     pub(super) fp8: Option<(Array, Array)>,
+    /// What the expert that works on every token gives, `[P, hidden]`.
+    pub(super) shared: Option<Array>,
     /// The wanted rows of `hidden` and `attended`.
     pub(super) wanted_hidden: Array,
     pub(super) wanted_attended: Array,
@@ -58,10 +62,19 @@ impl Buffers {
     ) -> Result<Self, ModelError> {
         let (p, w) = (Gemm::padded(limits.tokens), Gemm::padded(limits.rows));
         let (hidden, queries) = (config.hidden, config.heads * config.head_dim);
-        let qkv = queries + 2 * config.kv_heads * config.head_dim;
-        let (rows, width) = match config.experts {
-            None => (p, config.intermediate),
-            Some(experts) => (p * experts.per_token, experts.intermediate),
+        let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
+        let values = shape.map_or(0, |shape| shape.values());
+        let projected = values + shape.map_or(0, |shape| shape.channels());
+        let qkv = (queries + 2 * config.kv_heads * config.head_dim).max(projected);
+        let attended = queries.max(values);
+        let shared = config.experts.and_then(|experts| experts.shared);
+        let (inner, width) = match config.experts {
+            None => (config.intermediate, config.intermediate),
+            Some(experts) => {
+                let shared = shared.unwrap_or(0);
+                let chosen = experts.per_token * experts.intermediate;
+                (chosen.max(shared), experts.intermediate.max(shared))
+            }
         };
         let zeros = |elements| Array::zeros(device, elements, dtype, "activations");
         Ok(Self {
@@ -69,13 +82,14 @@ impl Buffers {
             normed: zeros(p * hidden)?,
             qkv: zeros(p * qkv)?,
             q: zeros(p * queries)?,
-            attended: zeros(p * queries)?,
+            attended: zeros(p * attended)?,
             lse: Array::zeros(device, p * config.heads, DType::F32, "activations")?,
             added: zeros(p * hidden)?,
-            gate_up: zeros(rows * 2 * width)?,
-            gated: zeros(rows * width)?,
+            gate_up: zeros(p * 2 * inner)?,
+            gated: zeros(p * inner)?,
+            shared: shared.map(|_| zeros(p * hidden)).transpose()?,
             fp8: if fp8 {
-                let widest = hidden.max(queries).max(width);
+                let widest = hidden.max(attended).max(width);
                 Some((
                     Array::zeros(device, p * widest, DType::F8E4M3, "activations")?,
                     Array::zeros(device, p, DType::F32, "activations")?,
@@ -84,7 +98,7 @@ impl Buffers {
                 None
             },
             wanted_hidden: zeros(w * hidden)?,
-            wanted_attended: zeros(w * queries)?,
+            wanted_attended: zeros(w * attended)?,
             logits: Array::zeros(device, w * stride, DType::F32, "logits")?,
         })
     }

@@ -4,6 +4,7 @@ use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::Array;
 use super::buffers::StepLimits;
+use super::delta::DeltaLayer;
 use super::expert_weights::ExpertLoader;
 use super::gemm::Weight;
 use super::grouped::GroupedWeights;
@@ -11,7 +12,9 @@ use super::kv_scales::{KvProjection, KvScales};
 use super::linear::{Linear, Products};
 use super::operations::Operations;
 use crate::checkpoint::config::Experts;
-use crate::checkpoint::tensors::{ExpertNames, FeedForwardNames, LayerNames, Names};
+use crate::checkpoint::tensors::{
+    DeltaNames, ExpertNames, FeedForwardNames, LayerNames, Names, SharedNames,
+};
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::ModelError;
@@ -21,12 +24,7 @@ use crate::model::tensor_reader::{Projection, TensorReader};
 
 pub(super) struct Layer {
     pub(super) attention_norm: Array,
-    /// Queries, keys and values in one product.
-    pub(super) qkv: Linear,
-    /// Norms of queries and keys, `[head_dim]`.
-    pub(super) qk_norms: Option<(Array, Array)>,
-    /// f32 `[heads]`
-    pub(super) sinks: Option<Array>,
+    pub(super) mixer: Mixer,
     pub(super) output: Linear,
     /// The norm of attention's output.
     pub(super) attention_result_norm: Option<Array>,
@@ -34,6 +32,39 @@ pub(super) struct Layer {
     pub(super) feed_forward: FeedForward,
     /// The norm of the feed-forward layer's output.
     pub(super) feed_forward_result_norm: Option<Array>,
+}
+
+/// The part of a layer that looks at other tokens.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one for each layer, mostly of one kind"
+)]
+pub(super) enum Mixer {
+    Attention(AttentionLayer),
+    Recurrent(DeltaLayer),
+}
+
+pub(super) struct AttentionLayer {
+    /// Its number among the layers with attention.
+    pub(super) index: usize,
+    /// Queries, keys and values in one product.
+    pub(super) qkv: Linear,
+    /// Norms of queries and keys, `[head_dim]`.
+    pub(super) qk_norms: Option<(Array, Array)>,
+    /// f32 `[heads]`
+    pub(super) sinks: Option<Array>,
+    /// What the attended values are multiplied by, behind a sigmoid: `[heads · head_dim, hidden]`.
+    pub(super) gate: Option<Linear>,
+}
+
+impl Mixer {
+    /// The product that the layer begins with.
+    pub(super) fn projection(&self) -> &Linear {
+        match self {
+            Self::Attention(layer) => &layer.qkv,
+            Self::Recurrent(layer) => &layer.projected,
+        }
+    }
 }
 
 /// What follows attention.
@@ -54,7 +85,16 @@ pub(super) struct Mixture {
     pub(super) router: Weight,
     pub(super) gate_up: GroupedWeights,
     pub(super) down: GroupedWeights,
+    pub(super) shared: Option<SharedExpert>,
     pub(super) config: Experts,
+}
+
+/// The expert that works on every token.
+pub(super) struct SharedExpert {
+    pub(super) gate_up: Linear,
+    pub(super) down: Linear,
+    /// The row whose product's sigmoid is its weight, `[hidden]`.
+    pub(super) weight: Array,
 }
 
 /// All weights of a model.
@@ -137,6 +177,86 @@ impl Loader<'_> {
             )),
         };
         let attention_norm = required(&names.attention_norm)?;
+        let recurrent = (0..index).filter(|&before| self.config.is_recurrent(before));
+        let recurrent = recurrent.count();
+        let (mixer, width) = if let Some(delta) = &names.delta {
+            let shape = self.config.recurrent.as_ref();
+            let values = shape.map_or(0, |recurrent| recurrent.shape.values());
+            (Mixer::Recurrent(self.delta(delta, recurrent)?), values)
+        } else {
+            let place = (index, index - recurrent);
+            let attention = self.attention(&names, place, &attention_norm, kv_scales)?;
+            let queries = self.config.heads * self.config.head_dim;
+            (Mixer::Attention(attention), queries)
+        };
+        let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
+        let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
+        let output = [names.output];
+        Ok(Layer {
+            attention_norm: Array::of(&attention_norm)?,
+            mixer,
+            output: self.linear(&output, self.config.biases.output, Division::Inputs(width))?,
+            attention_result_norm: optional(&names.attention_result_norm)?,
+            feed_forward_norm: Array::of(&required(&names.feed_forward_norm)?)?,
+            feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
+            feed_forward: match &names.feed_forward {
+                FeedForwardNames::Dense(names) => {
+                    let bias = self.config.biases.feed_forward;
+                    let width = self.config.intermediate;
+                    let (gate_up, down) = (&names.gate_up, std::slice::from_ref(&names.down));
+                    FeedForward::Gated {
+                        gate_up: self.linear(gate_up, bias, Division::Outputs(&[width; 2]))?,
+                        down: self.linear(down, bias, Division::Inputs(width))?,
+                    }
+                }
+                FeedForwardNames::Mixture {
+                    router,
+                    experts,
+                    shared,
+                    sizes,
+                    ..
+                } => {
+                    FeedForward::Mixture(self.mixture(router, experts, shared.as_ref(), *sizes)?)
+                }
+            },
+        })
+    }
+
+    /// A recurrent layer, the `index`-th of them.
+    fn delta(&self, names: &DeltaNames, index: usize) -> Result<DeltaLayer, ModelError> {
+        let checkpoint = self.checkpoint();
+        let small = [names.step.clone(), names.beta.clone()];
+        let (step_beta, _) = checkpoint.linear(&small, false)?;
+        let weights = checkpoint.delta(names)?;
+        let upload = |numbers: Vec<f32>| {
+            let count = numbers.len();
+            Array::of(&Tensor::from_vec(numbers, count, &self.device)?)
+        };
+        Ok(DeltaLayer {
+            index,
+            projected: self.linear(
+                &[names.qkv.clone(), names.gate.clone()],
+                false,
+                Division::Outputs(&[]),
+            )?,
+            step_beta: Weight::plain(&step_beta, None)?,
+            convolution: upload(weights.convolution)?,
+            rate: upload(weights.rate)?,
+            step_bias: upload(weights.step_bias)?,
+            norm: upload(weights.norm)?,
+            eps: weights.eps,
+        })
+    }
+
+    /// A layer's attention: `index` among all layers, and among those with attention.
+    fn attention(
+        &self,
+        names: &LayerNames,
+        (index, place): (usize, usize),
+        attention_norm: &Tensor,
+        kv_scales: &mut Vec<KvScales>,
+    ) -> Result<AttentionLayer, ModelError> {
+        let checkpoint = self.checkpoint();
         let head_norms = match &names.head_norms {
             Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
             None => None,
@@ -154,7 +274,7 @@ impl Loader<'_> {
             let projection = KvProjection {
                 weight,
                 bias: bias.as_ref(),
-                norm: &attention_norm,
+                norm: attention_norm,
                 key_norm: head_norms.as_ref().map(|(_, k)| k),
                 kv_heads: self.config.kv_heads,
                 head_dim: self.config.head_dim,
@@ -172,12 +292,8 @@ impl Loader<'_> {
                 None => checkpoint.qkv(&names.qkv)?,
             })?,
         };
-        let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
-        let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
-        let output = [names.output];
-        let queries = self.config.heads * self.config.head_dim;
-        Ok(Layer {
-            attention_norm: Array::of(&attention_norm)?,
+        Ok(AttentionLayer {
+            index: place,
             qkv,
             qk_norms: match &head_norms {
                 Some((q, k)) => Some((Array::of(q)?, Array::of(k)?)),
@@ -188,38 +304,37 @@ impl Loader<'_> {
                 Some(sinks) => Some(Array::of(&checkpoint.sinks(sinks)?.to_dtype(DType::F32)?)?),
                 None => None,
             },
-            output: self.linear(
-                &output,
-                self.config.biases.output,
-                Division::Inputs(queries),
-            )?,
-            attention_result_norm: optional(&names.attention_result_norm)?,
-            feed_forward_norm: Array::of(&required(&names.feed_forward_norm)?)?,
-            feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
-            feed_forward: match &names.feed_forward {
-                FeedForwardNames::Dense(names) => {
-                    let bias = self.config.biases.feed_forward;
-                    let width = self.config.intermediate;
-                    let (gate_up, down) = (&names.gate_up, std::slice::from_ref(&names.down));
-                    FeedForward::Gated {
-                        gate_up: self.linear(gate_up, bias, Division::Outputs(&[width; 2]))?,
-                        down: self.linear(down, bias, Division::Inputs(width))?,
-                    }
-                }
-                FeedForwardNames::Mixture {
-                    router,
-                    experts,
-                    sizes,
-                    ..
-                } => FeedForward::Mixture(self.mixture(router, experts, *sizes)?),
-            },
+            gate: self.head_gate(&names.qkv)?,
         })
+    }
+
+    /// The gate of what attention's heads return, if the family has one.
+    fn head_gate(&self, names: &[String]) -> Result<Option<Linear>, ModelError> {
+        if !self.config.family.gates_heads {
+            return Ok(None);
+        }
+        let checkpoint = self.checkpoint();
+        // With a bias, which none has so far, its rows would have to be picked too.
+        let stored = if self.config.biases.qkv {
+            None
+        } else {
+            self.stored(
+                &names[..1],
+                || checkpoint.head_gate_codes(names),
+                || Ok(None),
+            )?
+        };
+        Ok(Some(match stored {
+            Some(stored) => stored,
+            None => self.quantised(checkpoint.head_gate(names)?)?,
+        }))
     }
 
     fn mixture(
         &self,
         router: &str,
         names: &ExpertNames,
+        shared: Option<&SharedNames>,
         sizes: Experts,
     ) -> Result<Mixture, ModelError> {
         let checkpoint = self.checkpoint();
@@ -238,7 +353,28 @@ impl Loader<'_> {
             router: Weight::plain(&router, router_bias.as_ref())?,
             gate_up,
             down,
+            shared: shared.map(|names| self.shared(names)).transpose()?,
             config: sizes,
+        })
+    }
+
+    /// The expert that works on every token.
+    fn shared(&self, names: &SharedNames) -> Result<SharedExpert, ModelError> {
+        let bias = self.config.biases.feed_forward;
+        let experts = self.config.experts;
+        let width = experts.and_then(|experts| experts.shared).unwrap_or(0);
+        let expert = &names.expert;
+        let down = std::slice::from_ref(&expert.down);
+        let Some(weight) = &names.weight else {
+            let why =
+                "no CUDA kernels for an expert that works on every token with the same weight";
+            return Err(ModelError::Unsupported(why.into()));
+        };
+        let weight = std::slice::from_ref(weight);
+        Ok(SharedExpert {
+            gate_up: self.linear(&expert.gate_up, bias, Division::Outputs(&[width; 2]))?,
+            down: self.linear(down, bias, Division::Inputs(width))?,
+            weight: Array::of(&self.checkpoint().linear(weight, false)?.0)?,
         })
     }
 
@@ -308,12 +444,25 @@ impl Parts {
         (dtype, router): (DType, DType),
     ) -> Result<(), ModelError> {
         for layer in &mut self.layers {
-            let mut linears = vec![&mut layer.qkv, &mut layer.output];
+            let all = 1..=limits.tokens;
+            let mut linears = vec![&mut layer.output];
+            match &mut layer.mixer {
+                Mixer::Attention(attention) => {
+                    linears.push(&mut attention.qkv);
+                    linears.extend(&mut attention.gate);
+                }
+                Mixer::Recurrent(delta) => {
+                    linears.push(&mut delta.projected);
+                    products.prepare(device, &mut delta.step_beta, DType::F32, all.clone())?;
+                }
+            }
             match &mut layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => linears.extend([gate_up, down]),
                 FeedForward::Mixture(mixture) => {
-                    let all = 1..=limits.tokens;
                     products.prepare(device, &mut mixture.router, router, all)?;
+                    if let Some(shared) = &mut mixture.shared {
+                        linears.extend([&mut shared.gate_up, &mut shared.down]);
+                    }
                 }
             }
             for linear in linears {

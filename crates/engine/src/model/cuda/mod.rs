@@ -11,6 +11,7 @@
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
 //! | `grouped` | products of experts, and with weights that stay as the checkpoint stores them |
 //! | `paged` | the KV cache, and attention over it |
+//! | `delta` | recurrent layers, and the states of sequences in them |
 //! | `expert_weights` | the experts' weights as numbers, in FP8, in MXFP4 or as stored |
 //! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
 //! | `nccl`, `parallel` | sums over several GPUs; a model in parts on them |
@@ -34,6 +35,8 @@ pub mod array;
 mod buffers;
 #[cfg(feature = "cuda")]
 pub(crate) mod decoder;
+#[cfg(feature = "cuda")]
+mod delta;
 #[cfg(feature = "cuda")]
 pub(crate) mod device;
 #[cfg(feature = "cuda")]

@@ -68,7 +68,8 @@ impl MemoryFootprint {
         // The same of a recurrent layer: what goes into its states before and after the convolution, what they return, the gate.
         let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
         let recurrent = shape.map_or(0, |shape| {
-            3 * config.hidden + 2 * shape.channels() + 3 * shape.values()
+            // What is convolved, steps and shares are f32.
+            3 * config.hidden + 3 * shape.channels() + 3 * shape.values() + 4 * shape.value_heads
         });
         let attention = attention.max(recurrent);
         // The norm, gate and up, their product, the projection back.
@@ -152,10 +153,15 @@ pub fn widening_room(config: &ModelConfig) -> usize {
     let widest = config.at_widest();
     let heads = (widest.heads + 2 * widest.kv_heads) * widest.head_dim;
     let gated = match config.experts {
-        Some(_) => 2 * config.beside_experts(),
+        Some(experts) => {
+            let shared = experts.shared.unwrap_or(0);
+            2 * shared.max(config.beside_experts())
+        }
         None => 2 * config.intermediate,
     };
-    heads.max(gated) * config.hidden
+    let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
+    let recurrent = shape.map_or(0, |shape| shape.channels() + shape.values());
+    heads.max(gated).max(recurrent) * config.hidden
 }
 
 /// Bits per number in the layers, on average. A matrix whose rows do not fit `Q4_K`'s blocks is stored in eight bits.

@@ -21,13 +21,16 @@ impl LoadedModel for ParallelModel {
         let limits = StepLimits {
             tokens: config.token_budget.max(config.max_sequences),
             rows: config.max_sequences,
+            states: config.states(),
         };
         let mut decoder =
             ParallelModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
         largest_that_fits(config.blocks, config.least_blocks, |blocks| {
             decoder.resize_cache(blocks)
         })?;
+        let recurrent = decoder.config().recurrent.is_some();
         Ok(Box::new(CudaSteps {
+            states: recurrent.then_some(limits.states),
             decoder,
             asked: 0,
             collected: 0,
@@ -38,6 +41,8 @@ impl LoadedModel for ParallelModel {
 /// A decoder with its cache on its devices.
 struct CudaSteps {
     decoder: ParallelDecoder,
+    /// Slots of recurrent states, if the model has recurrent layers.
+    states: Option<usize>,
     /// Steps whose tokens were asked for so far.
     asked: u64,
     /// Steps collected so far.
@@ -61,7 +66,7 @@ impl StepModel for CudaSteps {
             blocks: Some(self.decoder.blocks()),
             lazy_cache: false,
             short_context: self.decoder.config().rope.short_context(),
-            states: None,
+            states: self.states,
             windowed: None,
         }
     }

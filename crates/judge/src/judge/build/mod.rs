@@ -33,9 +33,7 @@ use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::memory::{check_memory, free_memory};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{
-    CurrentOnDrop, ModelError, Precision, Shard, StepBatch, describe_device,
-};
+use juror_engine::model::{CurrentOnDrop, ModelError, Precision, Shard, StepBatch, recurrence};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -177,15 +175,8 @@ pub fn load_model(
     if devices.is_empty() {
         return Err(ModelError::Device("a model on no device".into()));
     }
-    if config.recurrent.is_some()
-        && let Some(device) = devices.iter().find(|device| !device.is_cpu())
-    {
-        return Err(ModelError::Unsupported(format!(
-            "{} has recurrent layers, which are computed on the CPU only for now, not on {}: run it with --device cpu",
-            config.family.name(),
-            describe_device(device)
-        )));
-    }
+    let beyond = obstacle(config, precision, plain_operations);
+    recurrence::check_devices(config, devices, beyond.as_deref())?;
     let config = &*weights.settle(config)?;
     let part = &Shard::new(0, devices.len()).config(config)?;
     let obstacle = obstacle(part, precision, plain_operations);

@@ -8,6 +8,7 @@ use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
 use crate::model::cuda::array::Array;
 use crate::model::cuda::buffers::{Buffers, StepLimits};
+use crate::model::cuda::delta::{self, States};
 use crate::model::cuda::experts::{self, ExpertKernels};
 use crate::model::cuda::kernel::Kernels;
 use crate::model::cuda::layers::{Loader, Parts, ROTARY};
@@ -37,6 +38,10 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     {
         return Some(obstacle);
     }
+    let recurrent = config.recurrent.as_ref();
+    if let Some(obstacle) = recurrent.and_then(|recurrent| delta::obstacle(&recurrent.shape)) {
+        return Some(obstacle);
+    }
     let multiple = if precision.weights == WeightType::F8E4M3 {
         16
     } else {
@@ -45,7 +50,14 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     let inner = config
         .experts
         .map_or(config.intermediate, |experts| experts.intermediate);
-    [("hidden size", config.hidden), ("intermediate size", inner)]
+    let shared = config.experts.and_then(|experts| experts.shared);
+    let shared = ("size of the shared expert", shared.unwrap_or(multiple));
+    let sizes = [
+        ("hidden size", config.hidden),
+        ("intermediate size", inner),
+        shared,
+    ];
+    sizes
         .into_iter()
         .find(|(_, size)| !size.is_multiple_of(multiple) || *size > 32_768)
         .map(|(name, size)| format!("a {name} of {size}"))
@@ -172,6 +184,13 @@ impl CudaModel {
             }
             None => None,
         };
+        let states = match &config.recurrent {
+            Some(recurrent) => {
+                let (shape, sizes) = (recurrent.shape, (limits.states, limits.tokens));
+                Some(States::new(cuda, kernels, shape, dtype, sizes)?)
+            }
+            None => None,
+        };
         let router = experts
             .as_ref()
             .map_or(dtype, |experts| experts.logits().dtype());
@@ -193,6 +212,7 @@ impl CudaModel {
         Ok(CudaDecoder {
             buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
+            states,
             cache: PagedCache::new(cuda, kernels, &settings, &self.parts.kv_scales)?,
             upload: Upload::new(cuda, words)?,
             choices: Upload::new(cuda, words)?,

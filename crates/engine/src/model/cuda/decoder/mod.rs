@@ -17,8 +17,9 @@ pub use self::load::obstacle;
 
 use super::array::Array;
 use super::buffers::{Buffers, StepLimits};
+use super::delta::{PlannedRows, StateRows, States};
 use super::experts::{ExpertKernels, Routed};
-use super::layers::{FeedForward, Parts};
+use super::layers::{FeedForward, Mixer, Parts};
 use super::linear::Products;
 use super::nccl::Member;
 use super::operations::{HeadsLayer, Operations, Target, Tokens};
@@ -44,6 +45,8 @@ pub(super) struct CudaDecoder {
     experts: Option<ExpertKernels>,
     products: Products,
     cache: PagedCache,
+    /// The states of recurrent layers, if the model has any.
+    states: Option<States>,
     buffers: Buffers,
     packer: Packer,
     /// What goes through the model.
@@ -75,6 +78,8 @@ pub(super) struct Planned {
     slots: std::ops::Range<usize>,
     sources: Option<std::ops::Range<usize>>,
     rows: std::ops::Range<usize>,
+    /// What rows do with recurrent states, how many there are, and each token's row.
+    state_rows: Option<(std::ops::Range<usize>, usize, std::ops::Range<usize>)>,
     plan_words: std::ops::Range<usize>,
     plan: AttentionPlan,
 }
@@ -201,6 +206,9 @@ impl CudaDecoder {
     /// Checks a step, plans its attention, and packs both.
     fn prepare(&mut self, batch: &StepBatch) -> Result<Planned, ModelError> {
         batch.validate(self.cache.block_size(), self.cache.blocks())?;
+        if let Some(states) = &self.states {
+            batch.validate_states(states.slots())?;
+        }
         let (n, wanted) = (batch.tokens.len(), batch.logits.len());
         let refuse = |message: String| Err(ModelError::Batch(message));
         if n > self.limits.tokens || wanted > self.limits.rows {
@@ -233,8 +241,12 @@ impl CudaDecoder {
             .collect::<Result<_, _>>()?;
         let settings = self.cache.plan_settings();
         let plan = AttentionPlan::new(batch, settings, &self.config.windows)?;
+        let state_rows = self.states.as_ref().map(|_| StateRows::new(batch));
         let packer = &mut self.packer;
         packer.clear();
+        let state_rows = state_rows.map(|StateRows { rows, row_of }| {
+            (packer.push(&rows), batch.rows.len(), packer.push(&row_of))
+        });
         Ok(Planned {
             n,
             wanted,
@@ -244,6 +256,7 @@ impl CudaDecoder {
             slots: packer.push(&batch.slots),
             sources: (!sources.is_empty()).then(|| packer.push(&sources)),
             rows: packer.push(&batch.logits),
+            state_rows,
             plan_words: packer.push(&plan.words),
             plan,
         })
@@ -260,6 +273,7 @@ impl CudaDecoder {
             experts,
             products,
             cache,
+            states,
             buffers,
             upload,
             sampler,
@@ -271,7 +285,6 @@ impl CudaDecoder {
         if n == 0 {
             return Ok(());
         }
-        let queries = config.heads * config.head_dim;
         let eps = config.rms_norm_eps as f32;
         let ids = upload.section(step.ids.clone())?;
         let slots = upload.section(step.slots.clone())?;
@@ -299,56 +312,102 @@ impl CudaDecoder {
         let mut rows = n;
         for (index, layer) in parts.layers.iter().enumerate() {
             let at = Some(index);
-            let (keys, values, kv_scales) = cache.layer(index)?;
-            let second = config.second_rope.as_ref();
-            let rope = usize::from(second.is_some_and(|second| second.layers[index]));
-            let tokens = Tokens {
-                count: n,
-                ids,
-                angles: upload.section(step.angles[rope].clone())?,
-                slots,
-            };
-            let heads = HeadsLayer {
-                heads: config.heads,
-                kv_heads: config.kv_heads,
-                head_dim: config.head_dim,
-                norms: layer.qk_norms.as_ref().map(|(q, k)| (q.all(), k.all())),
-                eps,
-                cos: ropes[rope].cos.all(),
-                sin: ropes[rope].sin.all(),
-                keys,
-                values,
-                kv_scales,
-            };
-            let x = buffers.target(&buffers.normed, layer.qkv.is_fp8());
+            // What a layer begins with may be a product in FP8; a recurrent layer's small ones never are.
+            let recurrent = matches!(layer.mixer, Mixer::Recurrent(_));
+            let projection = layer.mixer.projection();
+            let x = buffers.target(&buffers.normed, projection.is_fp8());
+            let plain = Target::Plain(buffers.normed.all());
+            let normed = if recurrent { plain } else { x };
             profile.time(Phase::Elementwise, at, device, || {
                 let weight = layer.attention_norm.all();
                 if index == 0 {
-                    operations.rms_norm(x, residual.all(), weight, (n, hidden), eps)
+                    operations.rms_norm(normed, residual.all(), weight, (n, hidden), eps)?;
                 } else {
-                    let added = buffers.added(result_norm);
-                    operations.add_rms_norm(x, residual.all(), added, weight, (n, hidden), eps)
+                    let (added, size) = (buffers.added(result_norm), (n, hidden));
+                    operations.add_rms_norm(normed, residual.all(), added, weight, size, eps)?;
+                }
+                match x {
+                    Target::Fp8(out) if recurrent => {
+                        operations.quantize_rows(out, buffers.normed.all(), (n, hidden))
+                    }
+                    _ => Ok(()),
                 }
             })?;
             profile.time(Phase::Gemm, at, device, || {
-                products.apply(operations, x, &layer.qkv, buffers.qkv.all(), n)
+                products.apply(operations, x, projection, buffers.qkv.all(), n)
             })?;
-            profile.time(Phase::Elementwise, at, device, || {
-                operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
-            })?;
-            profile.time(Phase::Attention, at, device, || {
-                let layer = AttendedLayer {
-                    index,
-                    window: config.windows[index],
-                    sinks: layer.sinks.as_ref().map(Array::all),
-                    q: buffers.q.all(),
-                    out: buffers.attended.all(),
-                    lse: buffers.lse.all(),
-                };
-                cache.attend(&layer, &step.plan, plan_words)
-            })?;
+            let width = layer.output.inputs();
+            match &layer.mixer {
+                Mixer::Attention(attention) => {
+                    let (keys, values, kv_scales) = cache.layer(attention.index)?;
+                    let second = config.second_rope.as_ref();
+                    let rope = usize::from(second.is_some_and(|second| second.layers[index]));
+                    let tokens = Tokens {
+                        count: n,
+                        ids,
+                        angles: upload.section(step.angles[rope].clone())?,
+                        slots,
+                    };
+                    let norms = attention.qk_norms.as_ref();
+                    let heads = HeadsLayer {
+                        heads: config.heads,
+                        kv_heads: config.kv_heads,
+                        head_dim: config.head_dim,
+                        norms: norms.map(|(q, k)| (q.all(), k.all())),
+                        eps,
+                        cos: ropes[rope].cos.all(),
+                        sin: ropes[rope].sin.all(),
+                        keys,
+                        values,
+                        kv_scales,
+                    };
+                    profile.time(Phase::Elementwise, at, device, || {
+                        operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
+                    })?;
+                    profile.time(Phase::Attention, at, device, || {
+                        let layer = AttendedLayer {
+                            index: attention.index,
+                            window: config.windows[index],
+                            sinks: attention.sinks.as_ref().map(Array::all),
+                            q: buffers.q.all(),
+                            out: buffers.attended.all(),
+                            lse: buffers.lse.all(),
+                        };
+                        cache.attend(&layer, &step.plan, plan_words)
+                    })?;
+                    if let Some(gate) = &attention.gate {
+                        // The projection has been split, and its place is free.
+                        let gates = buffers.qkv.all();
+                        profile.time(Phase::Gemm, at, device, || {
+                            products.apply(operations, x, gate, gates, n)
+                        })?;
+                        profile.time(Phase::Elementwise, at, device, || {
+                            operations.gate_heads(buffers.attended.all(), gates, n * width)
+                        })?;
+                    }
+                }
+                Mixer::Recurrent(delta) => {
+                    let (Some(states), Some(planned)) = (states.as_ref(), &step.state_rows) else {
+                        return Err(ModelError::Batch("no states for recurrent layers".into()));
+                    };
+                    let (gates, weight) = (states.step_beta(), &delta.step_beta);
+                    profile.time(Phase::Gemm, at, device, || {
+                        products.multiply(operations, plain, weight, gates, n)
+                    })?;
+                    let (rows, count, row_of) = planned;
+                    let rows = PlannedRows {
+                        tokens: n,
+                        count: *count,
+                        rows: upload.section(rows.clone())?,
+                        row_of: upload.section(row_of.clone())?,
+                    };
+                    profile.time(Phase::Attention, at, device, || {
+                        states.forward(delta, rows, buffers.qkv.all(), buffers.attended.all())
+                    })?;
+                }
+            }
             let mut attended = &buffers.attended;
-            // The last layer's keys and values are written; from here on only the wanted rows matter.
+            // The last layer's keys and values, or states, are written; from here on only the wanted rows matter.
             if index + 1 == parts.layers.len() && !step.in_order {
                 if step.wanted == 0 {
                     return Ok(());
@@ -361,14 +420,14 @@ impl CudaDecoder {
                         operations.gather_rows(out.all(), from, wanted, (rows, width), 1.0)
                     };
                     gather(&buffers.wanted_hidden, residual, hidden)?;
-                    gather(&buffers.wanted_attended, attended, queries)
+                    gather(&buffers.wanted_attended, attended, width)
                 })?;
                 (residual, attended) = (&buffers.wanted_hidden, &buffers.wanted_attended);
             }
             let x = buffers.target(attended, layer.output.is_fp8());
             if let Target::Fp8(out) = x {
                 profile.time(Phase::Elementwise, at, device, || {
-                    operations.quantize_rows(out, attended.all(), (rows, queries))
+                    operations.quantize_rows(out, attended.all(), (rows, width))
                 })?;
             }
             profile.time(Phase::Gemm, at, device, || {
@@ -417,7 +476,26 @@ impl CudaDecoder {
                                 gated: buffers.gated.all(),
                                 out: buffers.added.all(),
                             },
-                        )
+                        )?;
+                        let (Some(shared), Some(result)) = (&mixture.shared, &buffers.shared)
+                        else {
+                            return Ok(());
+                        };
+                        let (gate_up, down) = (&shared.gate_up, &shared.down);
+                        let normed = buffers.normed.all();
+                        let x = buffers.target(&buffers.normed, gate_up.is_fp8());
+                        if let Target::Fp8(out) = x {
+                            operations.quantize_rows(out, normed, (rows, hidden))?;
+                        }
+                        let width = down.inputs();
+                        let inner = buffers.target(&buffers.gated, down.is_fp8());
+                        products.apply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
+                        let gate_up = buffers.gate_up.all();
+                        operations.activate(inner, gate_up, (rows, width), config.activation)?;
+                        products.apply(operations, inner, down, result.all(), rows)?;
+                        let row = (normed, shared.weight.all());
+                        let (out, size) = (buffers.added.all(), (rows, hidden));
+                        operations.add_shared(out, result.all(), row, size)
                     })?;
                 }
             }

@@ -147,6 +147,8 @@ pub struct Operations {
     softcap: Function,
     gather_rows: Function,
     token_from_previous: Function,
+    gate_heads: Function,
+    add_shared: Function,
     quantize_rows: Function,
     quantize_fragments: Function,
     scale_rows_columns: Function,
@@ -218,6 +220,8 @@ impl Operations {
             softcap: kernels.function("activation", "softcap")?,
             gather_rows: kernels.function("rows", &format!("gather_rows_{t}"))?,
             token_from_previous: kernels.function("rows", "token_from_previous")?,
+            gate_heads: kernels.function("delta", &format!("gate_heads_{t}"))?,
+            add_shared: kernels.function("delta", &format!("add_shared_{t}"))?,
             quantize_rows: kernels.function("fp8", &format!("quantize_rows_fp8_{t}"))?,
             quantize_fragments: kernels.function("fp8", &format!("quantize_fragments_fp8_{t}"))?,
             scale_rows_columns: kernels.function("fp8", &format!("scale_rows_columns_{t}"))?,
@@ -404,6 +408,53 @@ impl Operations {
         ];
         self.softcap
             .launch(Grid::row(up(elements, 1024), 256), &args)
+    }
+
+    /// `x · sigmoid(gate)` of numbers, in place; their count is a multiple of 8.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub(crate) fn gate_heads(
+        &self,
+        x: Slice,
+        gate: Slice,
+        elements: usize,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "gate_heads";
+        check_width(NAME, elements, 8, i32::MAX as usize)?;
+        let args = [
+            Arg::Array(x.check(NAME, "x", self.dtype, elements)?),
+            Arg::Array(gate.check(NAME, "gate", self.dtype, elements)?),
+            count(elements / 8),
+        ];
+        let grid = Grid::row(up(elements, 8 * 256), 256);
+        self.gate_heads.launch(grid, &args)
+    }
+
+    /// Adds to `out` the result of the expert that works on every token, times the sigmoid of the product of `x` and `weight`,
+    /// `[width]`; all others `[rows, width]`.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub(crate) fn add_shared(
+        &self,
+        out: Slice,
+        result: Slice,
+        (x, weight): (Slice, Slice),
+        (rows, width): (usize, usize),
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "add_shared";
+        check_width(NAME, width, 8, usize::MAX)?;
+        let args = [
+            Arg::Array(out.check(NAME, "out", self.dtype, rows * width)?),
+            Arg::Array(result.check(NAME, "result", self.dtype, rows * width)?),
+            Arg::Array(x.check(NAME, "x", self.dtype, rows * width)?),
+            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            count(rows),
+            count(width),
+        ];
+        let threads = (32 * up(width, 512)).clamp(64, 256);
+        self.add_shared.launch(Grid::row(rows, threads), &args)
     }
 
     /// Rows of a table `[table_rows, width]` by number, times a factor; a number beyond the table gives a row of NaN.
