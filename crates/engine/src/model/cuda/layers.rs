@@ -191,7 +191,11 @@ impl Loader<'_> {
         };
         let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
         let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
-        let output = [names.output];
+        let output = names
+            .delta
+            .as_ref()
+            .map_or(&names.output, |delta| &delta.output);
+        let output = std::slice::from_ref(output);
         Ok(Layer {
             attention_norm: Array::of(&attention_norm)?,
             mixer,
