@@ -20,6 +20,8 @@ impl ModelConfig {
             head_norms,
             result_scale,
             logit_scale,
+            keys_are_values,
+            full_layers,
             // Sizes, and numbers that kernels take as they are.
             text_part: _,
             vocab: _,
@@ -82,6 +84,9 @@ impl ModelConfig {
         if *head_norms && family.head_norms != HeadNorms::ByHead {
             return Some("norms of heads after rotation, or of all together");
         }
+        if *keys_are_values || full_layers.is_some() {
+            return Some("layers with heads of another width, or whose values are their keys");
+        }
         if !one(*result_scale) || !one(*logit_scale) {
             return Some("a scale of results or logits");
         }
@@ -95,6 +100,7 @@ impl ModelConfig {
                 scale,
                 shared,
                 first,
+                beside_dense,
                 mxfp4: _,
                 together: _,
             } = experts;
@@ -103,6 +109,9 @@ impl ModelConfig {
             }
             if shared.is_some() && !family.has(Part::SharedWeight) {
                 return Some("experts that work on every token with the same weight");
+            }
+            if *beside_dense {
+                return Some("experts beside a dense layer");
             }
             if *first > 0 {
                 return Some("layers without experts before those with them");
@@ -117,6 +126,7 @@ impl Family {
         let Self {
             name: _,
             tensors,
+            norms_values,
             gates_heads: _,
             head_norms: _,
             // How files are read.
@@ -144,6 +154,8 @@ impl Family {
             gguf_numbers: _,
             gguf_wide_scores: _,
             gguf_gating: _,
+            gguf_true: _,
+            layers_ahead: _,
             // Part of the configuration.
             qkv_bias: _,
             output_bias: _,
@@ -158,11 +170,17 @@ impl Family {
             window_theta: _,
             scales_by_position: _,
             unrotated: _,
+            full_layers: _,
+            ends_full: _,
+            proportional: _,
             result_scale: _,
             logit_scale: _,
             // Folded into the weights when they are loaded.
             zero_centred: _,
         } = self;
+        if *norms_values {
+            return Some("norms of values");
+        }
         if !self.has(Part::AttentionNorm) || !self.has(Part::FeedForwardNorm) {
             return Some("layers without norms before their parts");
         }
