@@ -135,9 +135,9 @@ SHAPES = {
 TODAY = {
     "qwen3.5-9b": "what transformers 5.24 takes its configuration class to be (Qwen3_5TextConfig)",
     "qwen3.6-35b-a3b": "the same (Qwen3_5MoeTextConfig)",
-    "qwen3.8-27b": "assumed to be Qwen3.5-27B's: 64 layers, 48 of them recurrent with 48 value heads; width, 24 query heads and 17,408 assumed",
-    "gemma-4-31b": "60 layers, 10 that see all, heads and width as its configuration gives them; 21,504 assumed, as in Gemma 3 27B",
-    "gemma-4-26b-a4b": "30 layers, 25 with a window, 16 and 8 heads, 128 experts of 704, 2,112: apxml.com/models/gemma-4-26b-a4b; width 2,816 and two key heads where all is seen assumed",
+    "qwen3.8-27b": "assumed to be Qwen3.5-27B's: 64 layers, 48 of them recurrent with 48 value heads; width, 24 query heads and 17,408 assumed; so it has 26.9 B parameters",
+    "gemma-4-31b": "its published configuration, by which its 30.7 B parameters are counted (crates/engine/src/checkpoint/config/tests.rs)",
+    "gemma-4-26b-a4b": "30 layers, 25 with a window, 16 and 8 heads, 128 experts of 704, 2,112: apxml.com/models/gemma-4-26b-a4b; width 2,816 and two key heads where all is seen assumed; so it has 25.2 B parameters, of which 3.8 work on a token",
 }
 """Today's judges, and where their sizes are from."""
 
@@ -222,11 +222,9 @@ def predicted(
 
 
 def batch_of(shape: Shape, work: dict, memory: float = 130e9, most: int = 256) -> int:
-    """Sequences at once beside weights in bf16: their keys and values (of layers with windows too, which are kept), and states."""
-    kv_heads, head_dim = shape.full_heads
-    per_token = 4 * (shape.windowed * shape.kv_heads * shape.head_dim + shape.seeing_all * kv_heads * head_dim)
+    """Sequences at once beside weights in bf16: their keys and values (of layers with windows the last ones), and states."""
     weights = 2 * (shape.read(1e9) + shape.vocab * shape.hidden)
-    own = (work["input_tokens"] + work["output_tokens"]) * per_token + 1.125 * shape.state_bytes
+    own = 2 * shape.kv_numbers(work["input_tokens"] + work["output_tokens"]) + 1.125 * shape.state_bytes
     return max(1, min(most, int((memory - weights) / own)))
 
 

@@ -76,6 +76,7 @@ smoke | 5 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --templa
 30b-a3b-0 | 60 | 70 | --synthetic qwen3-30b-a3b $judge --samples 512 --output-tokens 0
 gemma-4b-300 | 40 | 60 | --synthetic $root/scripts/shapes/gemma-3-4b.json $judge --samples 512 --output-tokens 300
 gemma-4b-0 | 30 | 60 | --synthetic $root/scripts/shapes/gemma-3-4b.json $judge --samples 512 --output-tokens 0
+gemma-4-31b-300 | 120 | 110 | --synthetic $root/scripts/shapes/gemma-4-31b.json $judge --samples 256 --output-tokens 300
 qwen3.5-9b-300 | 60 | 80 | --synthetic $root/scripts/shapes/qwen3.5-9b.json $judge --samples 512 --output-tokens 300
 qwen3.5-9b-0 | 40 | 80 | --synthetic $root/scripts/shapes/qwen3.5-9b.json $judge --samples 512 --output-tokens 0
 qwen3.6-35b-a3b-300 | 90 | 120 | --synthetic $root/scripts/shapes/qwen3.6-35b-a3b.json $judge --samples 512 --output-tokens 300

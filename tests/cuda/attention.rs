@@ -6,7 +6,7 @@ use candle_core::{CudaDevice, DType, Device, Tensor};
 use juror_engine::model::attention::{Attention, AttentionOutput, AttentionShape};
 use juror_engine::model::cuda::array::Array;
 use juror_engine::model::cuda::kernel::Kernels;
-use juror_engine::model::cuda::operations::{HeadsLayer, Operations, Tokens};
+use juror_engine::model::cuda::operations::{HeadsForm, HeadsLayer, Operations, Tokens};
 use juror_engine::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
 use juror_engine::model::cuda::plan::AttentionPlan;
 use juror_engine::model::cuda::upload::{Packer, Upload};
@@ -179,6 +179,8 @@ impl Attention for CudaAttention {
                 kv_heads,
                 head_dim,
                 norms: None,
+                form: HeadsForm::default(),
+                query_scales: None,
                 eps: 1.0,
                 cos: self.cos.all(),
                 sin: self.sin.all(),

@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 
 use super::engines::{generate_with, logits_after, prompts, requests, run, same_but_for_ties};
 use super::paged::{Blocks, Sequence, step};
-use super::random_model::{BLOCK, Random, Stretch, families, families_of_one_gpu, few_bits};
+use super::random_model::{
+    BLOCK, Random, Stretch, families, families_of_one_gpu, families_with_parts_of_their_own,
+    few_bits,
+};
 use super::{BF16, Difference, Tolerance, floats, gpu};
 
 /// What FP8 may cost: logits of ±5 may differ by this, and all of them on average by an eighth of it.
@@ -143,10 +146,12 @@ fn logits_of_every_family() {
     }
 }
 
-/// Heads of 256, bounds of logits, and recurrent layers, with and without experts.
+/// Heads of 256 and 512, bounds of logits, recurrent layers, and what single families have of their own, with and without experts.
 #[test]
 fn wide_heads_and_recurrent_layers() {
-    for (name, random) in families_of_one_gpu(&json!({})) {
+    let newer = families_with_parts_of_their_own(&json!({})).into_iter();
+    let newer = newer.map(|(name, _, random)| (name, random));
+    for (name, random) in newer.chain(families_of_one_gpu(&json!({}))) {
         for dtype in [DType::BF16, DType::F16] {
             let factor = if name.contains("MoE") { 4.0 } else { 1.0 };
             let allowed = factor * if dtype == DType::BF16 { 0.4 } else { 0.08 };

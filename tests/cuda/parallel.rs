@@ -8,7 +8,7 @@ use juror_engine::model::{DeviceChoice, ModelError, Precision};
 use juror_judge::judge::build::{DeviceModel, load_model};
 use serde_json::{Value, json};
 
-use crate::random_model::{Random, families, few_bits};
+use crate::random_model::{Random, families, families_with_parts_of_their_own, few_bits};
 use crate::{
     Generated, alone, config, device, distance, generate, imitation, prompt_step, requests, small,
 };
@@ -87,6 +87,22 @@ fn every_family_in_two_parts() {
             [0.15, 0.01]
         };
         compare(name, &random, Precision::all(DType::BF16), 2, allowed);
+    }
+    // In f16, where a small fault shows.
+    for (name, several, random) in families_with_parts_of_their_own(&small()) {
+        let allowed = if name.contains("MoE") {
+            [1.0, 0.1]
+        } else {
+            [0.03, 0.002]
+        };
+        if several {
+            compare(name, &random, Precision::all(DType::F16), 2, allowed);
+        } else {
+            let (devices, sizes) = (devices(2), config(random.config.max_positions));
+            let refused = load(&random, &devices, Precision::all(DType::F16), &sizes);
+            let refused = refused.err().unwrap().to_string();
+            assert!(refused.contains("--tensor-parallel 2"), "{name}: {refused}");
+        }
     }
     nothing_is_left();
 }

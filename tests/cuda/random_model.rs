@@ -3,10 +3,10 @@
 use candle_core::{DType, Device, Tensor};
 use half::f16;
 use juror_engine::checkpoint::{ModelConfig, Weights};
-use juror_engine::model::attention::{Attention, AttentionShape, with_states};
+use juror_engine::model::attention::{Attention, CacheLayout, LayerKind, with_states};
 use juror_engine::model::precision::Quantization;
 use juror_engine::model::recurrence::RecurrentStates;
-use juror_engine::model::{Decoder, DeviceChoice, Precision, PrecisionChoice};
+use juror_engine::model::{Decoder, DeviceChoice, ModelError, Precision, PrecisionChoice};
 use serde_json::{Value, json};
 
 use super::reference::reference;
@@ -70,6 +70,18 @@ impl Random {
             } else if name.ends_with("sinks") {
                 // Large enough to take a share beside a hundred keys.
                 ((tensor * 50.0).unwrap().abs().unwrap() + 3.0).unwrap()
+            } else if name.ends_with("k_norm.weight") && config.full_layers.is_some() {
+                // Whose scores are not divided by the root of a head's width.
+                (tensor / (config.head_dim as f64).sqrt()).unwrap()
+            } else if name.ends_with("layer_scalar") {
+                let digits = name.bytes().filter(u8::is_ascii_digit);
+                let layer: f64 = digits.map(|digit| f64::from(digit - b'0')).sum();
+                (tensor.ones_like().unwrap() * (0.7 + 0.2 * layer)).unwrap()
+            } else if name.ends_with("router.scale") || name.ends_with("per_expert_scale") {
+                let count = tensor.elem_count() as u32;
+                let numbers = Tensor::arange(0, count, &Device::Cpu).unwrap();
+                let numbers = (numbers.to_dtype(DType::F32).unwrap() * 0.9).unwrap();
+                numbers.cos().unwrap().affine(0.4, 1.1).unwrap()
             } else if name.ends_with("norm.weight") && !narrow {
                 tensor
             } else if name.ends_with("norm.weight") {
@@ -137,8 +149,11 @@ impl Random {
 
     /// The plainest cache on the CPU, with so many states if it has recurrent layers.
     pub(crate) fn cache(&self, blocks: usize, states: usize) -> Box<dyn Attention> {
-        let shape = AttentionShape::from(&self.config);
-        let cache = reference(shape, blocks, BLOCK, DType::F32);
+        let layout = CacheLayout::from(&self.config);
+        let of_kind = |kind: &LayerKind| {
+            Ok::<_, ModelError>(reference(kind.shape, blocks, BLOCK, DType::F32))
+        };
+        let cache = layout.build(of_kind).unwrap();
         match &self.config.recurrent {
             Some(recurrent) => with_states(cache, RecurrentStates::new(recurrent.shape, states)),
             None => cache,
@@ -279,6 +294,10 @@ pub(crate) fn families_of_one_gpu(sizes: &Value) -> Vec<(&'static str, Random)> 
         Random::new(family, &config)
     };
     let wide = json!({"head_dim": 256, "num_attention_heads": 2, "num_key_value_heads": 1});
+    // About a head's width, as in what is published: on the scale of narrow heads, scores of wide ones spread so far that rounding
+    // decides which keys count (log-probabilities differ by 0.6 in bf16 and 0.03 in f16, with 50 in place of 200).
+    let mut wide_gemma = wide.clone();
+    wide_gemma["query_pre_attn_scalar"] = json!(200);
     let delta = |value_dim: usize| {
         json!({
             "full_attention_interval": 2, "num_hidden_layers": 4, "attn_output_gate": true, "linear_conv_kernel_dim": 4,
@@ -293,7 +312,7 @@ pub(crate) fn families_of_one_gpu(sizes: &Value) -> Vec<(&'static str, Random)> 
     vec![
         (
             "Gemma 3, heads of 256",
-            random("Gemma3ForCausalLM", &wide, gemma(&bounded)),
+            random("Gemma3ForCausalLM", &wide_gemma, gemma(&bounded)),
         ),
         (
             "Qwen3.5",
@@ -308,6 +327,140 @@ pub(crate) fn families_of_one_gpu(sizes: &Value) -> Vec<(&'static str, Random)> 
             random("Qwen3_5MoeForCausalLM", &experts, delta(32)),
         ),
     ]
+}
+
+/// Keys of Gemma 4: heads of two widths, in the wide ones values are keys.
+fn gemma4(changes: &Value) -> Value {
+    let mut config = json!({
+        "hidden_act": "gelu_pytorch_tanh", "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 40,
+        "tie_word_embeddings": true, "head_dim": 256,
+        "global_head_dim": 512, "num_attention_heads": 2, "num_key_value_heads": 2, "num_global_key_value_heads": 1,
+        "attention_k_eq_v": true, "hidden_size_per_layer_input": 0, "final_logit_softcapping": 20.0,
+        "rope_theta": null, "num_hidden_layers": 3, "layer_types": ["sliding_attention", "full_attention", "full_attention"],
+    });
+    merge(&mut config, changes);
+    config
+}
+
+/// A model of each family that differs from a plain decoder in something of its own, and whether several GPUs can hold it. `sizes`
+/// go over those here, but for heads and layers that a family needs.
+pub(crate) fn families_with_parts_of_their_own(sizes: &Value) -> Vec<(&'static str, bool, Random)> {
+    let yarn = json!({
+        "rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 16,
+        "llama_4_scaling_beta": 0.5,
+    });
+    let experts = json!({"num_local_experts": 4, "num_experts_per_tok": 2});
+    let with = |mut keys: Value, more: &Value| {
+        merge(&mut keys, more);
+        keys
+    };
+    let hybrid = json!({
+        "num_hidden_layers": 3, "sliding_window": 40,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+    });
+    let beside_dense = json!({
+        "enable_moe_block": true, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 64,
+    });
+    let glm = json!({
+        "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "n_shared_experts": 2, "use_qk_norm": true,
+        "first_k_dense_replace": 1, "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 0, "attention_bias": true,
+    });
+    let minimax = json!({
+        "num_local_experts": 4, "num_experts_per_tok": 2, "intermediate_size": 64, "rotary_dim": 16, "scoring_func": "sigmoid",
+        "use_qk_norm": true, "use_routing_bias": true,
+    });
+    let delta = json!({
+        "num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"], "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4, "linear_key_head_dim": 32, "linear_value_head_dim": 32, "linear_conv_kernel_dim": 4,
+        "shared_expert_intermediate_size": 64, "norm_topk_prob": true, "moe_intermediate_size": 64,
+    });
+    let rows = [
+        (
+            "Seed-OSS",
+            true,
+            "SeedOssForCausalLM",
+            json!({"attention_out_bias": false}),
+        ),
+        (
+            "ERNIE 4.5",
+            true,
+            "Ernie4_5ForCausalLM",
+            json!({"use_bias": true}),
+        ),
+        (
+            "Mixtral, a MoE",
+            true,
+            "MixtralForCausalLM",
+            experts.clone(),
+        ),
+        (
+            "Granite, scales",
+            true,
+            "GraniteForCausalLM",
+            json!({"residual_multiplier": 0.6, "attention_multiplier": 0.2, "embedding_multiplier": 3.0, "logits_scaling": 1.6}),
+        ),
+        (
+            "SmolLM3, a layer without rotation",
+            true,
+            "SmolLM3ForCausalLM",
+            json!({"no_rope_layers": [1, 0], "num_hidden_layers": 2}),
+        ),
+        (
+            "Hunyuan, norms after rotation",
+            true,
+            "HunYuanDenseV1ForCausalLM",
+            json!({}),
+        ),
+        (
+            "Ministral 3, queries by position",
+            true,
+            "Ministral3ForCausalLM",
+            json!({"rope_theta": null, "rope_parameters": yarn}),
+        ),
+        (
+            "EXAONE 4, norms of results alone, a layer without rotation",
+            true,
+            "Exaone4ForCausalLM",
+            hybrid.clone(),
+        ),
+        (
+            "GLM-4.5, a MoE behind a dense layer",
+            true,
+            "Glm4MoeForCausalLM",
+            glm,
+        ),
+        (
+            "OLMo 3, norms of all heads together",
+            false,
+            "Olmo3ForCausalLM",
+            hybrid,
+        ),
+        ("MiniMax M2, a MoE", false, "MiniMaxM2ForCausalLM", minimax),
+        (
+            "Qwen3-Next, a MoE",
+            false,
+            "Qwen3NextForCausalLM",
+            with(delta, &experts),
+        ),
+        (
+            "Gemma 4",
+            true,
+            "Gemma4ForCausalLM",
+            gemma4(&json!({"num_global_key_value_heads": 2, "num_attention_heads": 4})),
+        ),
+        (
+            "Gemma 4, a MoE beside a dense layer",
+            false,
+            "Gemma4ForCausalLM",
+            gemma4(&beside_dense),
+        ),
+    ];
+    rows.into_iter()
+        .map(|(name, several, class, keys)| {
+            let random = Random::new(class, &with(sizes.clone(), &keys));
+            (name, several, random)
+        })
+        .collect()
 }
 
 /// A model of each family that the kernels run. `sizes` go over those here.

@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Tensor};
 use juror_engine::model::attention::{AttentionOutput, AttentionShape};
 use juror_engine::model::cuda::array::Array;
 use juror_engine::model::cuda::kernel::Kernels;
-use juror_engine::model::cuda::operations::{HeadsLayer, Operations, Tokens};
+use juror_engine::model::cuda::operations::{HeadsForm, HeadsLayer, Operations, Tokens};
 use juror_engine::model::cuda::paged::{AttendedLayer, CacheSettings, PagedCache};
 use juror_engine::model::cuda::plan::AttentionPlan;
 use juror_engine::model::ops;
@@ -66,6 +66,8 @@ fn sinks_take_their_share() {
         kv_heads: KV_HEADS,
         head_dim: HEAD_DIM,
         norms: None,
+        form: HeadsForm::default(),
+        query_scales: None,
         eps: 1.0,
         cos: ones.all(),
         sin: zeros.all(),

@@ -229,20 +229,25 @@ template <typename T> void gates(int rows, int width) {
         for (size_t i = 0; i < before.size(); i++)
             comparison.close(i, to_float(x[i]), to_float(before[i]) / (1.0 + std::exp(-double(to_float(gate[i])))), ROUNDING<T>);
     }
-    auto out = random.normals<T>(rows * width);
-    Buffer<T> sum(rows * width);
-    for (size_t i = 0; i < sum.size(); i++)
-        sum[i] = out[i];
-    launch("add_shared", rows, threads_for(width, 512, 64, 256), 0,
-           [&] { Kernels<T>::add_shared(out.data(), gate.data(), before.data(), weight.data(), rows, width); });
-    Comparison comparison(std::string("add_shared_") + Kernels<T>::name);
-    for (int row = 0; row < rows; row++) {
-        double product = 0.0;
-        for (int i = 0; i < width; i++)
-            product += double(to_float(before[row * width + i])) * to_float(weight[i]);
-        for (int i = row * width; i < (row + 1) * width; i++)
-            comparison.close(i, to_float(out[i]), to_float(sum[i]) + to_float(gate[i]) / (1.0 + std::exp(-product)),
-                             ROUNDING<T>, 3e-2 * ROUNDING<T> + 1e-4);
+    // Without a weight the share is 1.
+    for (const bool weighed : {true, false}) {
+        auto out = random.normals<T>(rows * width);
+        Buffer<T> sum(rows * width);
+        for (size_t i = 0; i < sum.size(); i++)
+            sum[i] = out[i];
+        launch("add_shared", rows, threads_for(width, 512, 64, 256), 0, [&] {
+            Kernels<T>::add_shared(out.data(), gate.data(), before.data(), weighed ? weight.data() : nullptr, rows, width);
+        });
+        Comparison comparison(std::string("add_shared_") + Kernels<T>::name);
+        for (int row = 0; row < rows; row++) {
+            double product = 0.0;
+            for (int i = 0; i < width; i++)
+                product += double(to_float(before[row * width + i])) * to_float(weight[i]);
+            const double share = weighed ? 1.0 / (1.0 + std::exp(-product)) : 1.0;
+            for (int i = row * width; i < (row + 1) * width; i++)
+                comparison.close(i, to_float(out[i]), to_float(sum[i]) + share * to_float(gate[i]), ROUNDING<T>,
+                                 3e-2 * ROUNDING<T> + 1e-4);
+        }
     }
 }
 

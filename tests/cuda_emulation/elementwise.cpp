@@ -95,7 +95,7 @@ template <typename T> void norms(int rows, int width) {
     };
 
     Buffer<T> out(rows * width);
-    launch("rms_norm", grid, block, 0, [&] { K::rms_norm(out.data(), x.data(), weight.data(), rows, width, eps); });
+    launch("rms_norm", grid, block, 0, [&] { K::rms_norm(out.data(), x.data(), weight.data(), rows, width, width, eps); });
     {
         Comparison comparison(label("rms_norm", K::name, rows, width));
         reference(comparison, out, x);
@@ -113,7 +113,7 @@ template <typename T> void norms(int rows, int width) {
         sum[i] = from_float<T>(to_float(x[i]) + to_float(added[i]));
     }
     launch("add_rms_norm", grid, block, 0, [&] {
-        K::add_rms_norm(added_out.data(), residual.data(), added.data(), weight.data(), rows, width, eps);
+        K::add_rms_norm(added_out.data(), residual.data(), added.data(), weight.data(), rows, width, eps, 1.0f, 1.0f);
     });
     {
         Comparison comparison(label("add_rms_norm", K::name, rows, width));
@@ -123,7 +123,7 @@ template <typename T> void norms(int rows, int width) {
     }
     launch("add_rms_norm_fp8", grid, block, 0, [&] {
         K::add_rms_norm_fp8(quantized.data(), scales.data(), residual_fp8.data(), added.data(), weight.data(), rows,
-                            width, eps);
+                            width, eps, 1.0f, 1.0f);
     });
     quantized_equal(label("add_rms_norm_fp8", K::name, rows, width), quantized, scales, added_out, rows, width);
     Comparison comparison(label("add_rms_norm_fp8's residual", K::name, rows, width));
@@ -136,17 +136,17 @@ template <typename T> void norms(int rows, int width) {
     for (size_t i = 0; i < sum.size(); i++)
         residual[i] = residual_fp8[i] = residual_apart[i] = x[i];
     launch("rms_norm", grid, block, 0,
-           [&] { K::rms_norm(normed.data(), added.data(), added_weight.data(), rows, width, eps); });
+           [&] { K::rms_norm(normed.data(), added.data(), added_weight.data(), rows, width, width, eps); });
     launch("add_rms_norm", grid, block, 0, [&] {
-        K::add_rms_norm(apart.data(), residual_apart.data(), normed.data(), weight.data(), rows, width, eps);
+        K::add_rms_norm(apart.data(), residual_apart.data(), normed.data(), weight.data(), rows, width, eps, 1.0f, 1.0f);
     });
     launch("norm_add_rms_norm", grid, block, 0, [&] {
         K::norm_add_rms_norm(added_out.data(), residual.data(), added.data(), added_weight.data(), weight.data(), rows,
-                             width, eps);
+                             width, eps, 1.0f, 1.0f);
     });
     launch("norm_add_rms_norm_fp8", grid, block, 0, [&] {
         K::norm_add_rms_norm_fp8(quantized.data(), scales.data(), residual_fp8.data(), added.data(),
-                                 added_weight.data(), weight.data(), rows, width, eps);
+                                 added_weight.data(), weight.data(), rows, width, eps, 1.0f, 1.0f);
     });
     {
         Comparison fused(label("norm_add_rms_norm", K::name, rows, width));
@@ -158,6 +158,73 @@ template <typename T> void norms(int rows, int width) {
         }
     }
     quantized_equal(label("norm_add_rms_norm_fp8", K::name, rows, width), quantized, scales, added_out, rows, width);
+}
+
+/// Rows that lie in wider ones, in place; what is added and the sum are scaled; without a weight the sum stays as it is.
+template <typename T> void norms_otherwise(int rows, int width) {
+    using K = Kernels<T>;
+    Random random(width + 3);
+    const int stride = width + 24;
+    const float eps = 1e-6f;
+    const bool by_warp = width <= 512;
+    const dim3 block = by_warp ? dim3(32, 8) : dim3(threads_for(width, 512, 64, 1024));
+    const unsigned grid = by_warp ? up(rows, 8) : rows;
+    const auto wide = random.normals<T>(rows * stride), weight = random.normals<T>(width);
+    Buffer<T> x(rows * width), whole(rows * width), in_place(rows * stride);
+    for (int i = 0; i < rows * stride; i++)
+        in_place[i] = wide[i];
+    for (int i = 0; i < rows * width; i++)
+        x[i] = wide[i / width * stride + i % width];
+    launch("rms_norm", grid, block, 0,
+           [&] { K::rms_norm(whole.data(), x.data(), weight.data(), rows, width, width, eps); });
+    launch("rms_norm in place", grid, block, 0,
+           [&] { K::rms_norm(in_place.data(), in_place.data(), weight.data(), rows, width, stride, eps); });
+    Comparison same(label("rms_norm in wider rows", K::name, rows, width));
+    for (int i = 0; i < rows * stride; i++) {
+        const int column = i % stride;
+        same.equal(i, to_float(in_place[i]), to_float(column < width ? whole[i / stride * width + column] : wide[i]));
+    }
+
+    const float added_scale = 0.22f, sum_scale = 1.75f;
+    const auto added = random.normals<T>(rows * width, 3.0f);
+    Buffer<T> residual(rows * width), residual_fp8(rows * width), out(rows * width);
+    Buffer<uint8_t> quantized(rows * width);
+    Buffer<float> scales(rows);
+    for (int i = 0; i < rows * width; i++)
+        residual[i] = residual_fp8[i] = x[i];
+    launch("add_rms_norm", grid, block, 0, [&] {
+        K::add_rms_norm(out.data(), residual.data(), added.data(), nullptr, rows, width, eps, added_scale, sum_scale);
+    });
+    launch("add_rms_norm_fp8", grid, block, 0, [&] {
+        K::add_rms_norm_fp8(quantized.data(), scales.data(), residual_fp8.data(), added.data(), nullptr, rows, width, eps,
+                            added_scale, sum_scale);
+    });
+    Comparison sums(label("add_rms_norm, scaled and without a weight", K::name, rows, width));
+    for (int i = 0; i < rows * width; i++) {
+        const double expected = (to_float(added[i]) * 0.22 + to_float(x[i])) * 1.75;
+        sums.close(i, to_float(out[i]), expected, ROUNDING<T>, 1e-6);
+        sums.equal(i, to_float(residual[i]), to_float(out[i]));
+        sums.equal(i, to_float(residual_fp8[i]), to_float(out[i]));
+    }
+    quantized_equal(label("add_rms_norm_fp8 without a weight", K::name, rows, width), quantized, scales, out, rows, width);
+    // The norm of the added comes before its scale.
+    Buffer<T> normed(rows * width), apart(rows * width);
+    for (int i = 0; i < rows * width; i++)
+        residual[i] = residual_fp8[i] = x[i];
+    launch("rms_norm", grid, block, 0,
+           [&] { K::rms_norm(normed.data(), added.data(), weight.data(), rows, width, width, eps); });
+    launch("add_rms_norm", grid, block, 0, [&] {
+        K::add_rms_norm(apart.data(), residual.data(), normed.data(), weight.data(), rows, width, eps, added_scale,
+                        sum_scale);
+    });
+    launch("norm_add_rms_norm", grid, block, 0, [&] {
+        K::norm_add_rms_norm(out.data(), residual_fp8.data(), added.data(), weight.data(), weight.data(), rows, width, eps,
+                             added_scale, sum_scale);
+    });
+    for (int i = 0; i < rows * width; i++) {
+        sums.equal(i, to_float(out[i]), to_float(apart[i]));
+        sums.equal(i, to_float(residual_fp8[i]), to_float(residual[i]));
+    }
 }
 
 template <typename T> void activations(int rows, int width) {
@@ -293,15 +360,20 @@ void bounds() {
     values[0] = INFINITY;
     values[1] = -INFINITY;
     values[2] = NAN;
-    Buffer<float> before(count);
-    for (int i = 0; i < count; i++)
-        before[i] = values[i];
-    launch("softcap", up(count, 1024), 256, 0, [&] { activation_kernels::softcap(values.data(), count, 30.0f); });
-    Comparison comparison("softcap");
-    comparison.is_nan(2, values[2]);
-    for (int i = 0; i < count; i++)
-        if (i != 2)
-            comparison.close(i, values[i], 30.0 * std::tanh(before[i] / 30.0), 1e-6);
+    for (const float bound : {30.0f, 0.0f}) {
+        Buffer<float> out(count);
+        for (int i = 0; i < count; i++)
+            out[i] = values[i];
+        launch("scale_and_bound", up(count, 1024), 256, 0,
+               [&] { activation_kernels::scale_and_bound(out.data(), count, 0.25f, bound); });
+        Comparison comparison("scale_and_bound");
+        comparison.is_nan(2, out[2]);
+        for (int i = 0; i < count; i++) {
+            const double scaled = 0.25 * values[i];
+            if (i > 2 || (i < 2 && bound > 0.0f))
+                comparison.close(i, out[i], bound > 0.0f ? bound * std::tanh(scaled / bound) : scaled, 1e-6);
+        }
+    }
 }
 
 void previous_tokens() {
@@ -323,8 +395,10 @@ void previous_tokens() {
 }
 
 template <typename T> void all() {
-    for (const auto& [rows, width] : {std::pair(9, 8), {17, 96}, {3, 512}, {2, 520}, {3, 2560}, {1, 20480}})
+    for (const auto& [rows, width] : {std::pair(9, 8), {17, 96}, {3, 512}, {2, 520}, {3, 2560}, {1, 20480}}) {
         norms<T>(rows, width);
+        norms_otherwise<T>(rows, width);
+    }
     for (const auto& [rows, width] : {std::pair(3, 16), {2, 3072}, {1, 18944}}) {
         activations<T>(rows, width);
         quantisation<T>(rows + 1, width);

@@ -7,6 +7,8 @@ namespace {
 struct Shape {
     int n, heads, kv_heads, head_dim;
     bool norms;
+    unsigned form = 0;
+    bool scales = false;
 };
 
 constexpr float EPS = 1e-6f;
@@ -16,10 +18,12 @@ constexpr int ANGLES = 50;
 
 template <typename T, typename CACHE, typename KERNEL>
 void split(const char* name, KERNEL* kernel, const Shape& shape) {
-    const auto [n, heads, kv_heads, head_dim, norms] = shape;
+    const auto [n, heads, kv_heads, head_dim, norms, form, scales] = shape;
     const int half = head_dim / 2, all = heads + 2 * kv_heads;
+    const bool keys_are_values = form & 1, norms_values = form & 2, norms_last = form & 4;
+    const int stored = keys_are_values ? heads + kv_heads : all;
     Random random(head_dim + n);
-    const auto qkv = random.normals<T>(static_cast<size_t>(n) * all * head_dim, 2.0f);
+    const auto qkv = random.normals<T>(static_cast<size_t>(n) * stored * head_dim, 2.0f);
     const auto q_norm = random.normals<T>(head_dim), k_norm = random.normals<T>(head_dim);
     Buffer<float> cos(ANGLES * half), sin(ANGLES * half), k_scale(kv_heads), v_scale(kv_heads);
     for (int i = 0; i < ANGLES * half; i++) {
@@ -32,9 +36,11 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
         v_scale[i] = 0.03f * static_cast<float>(i + 2);
     }
     Buffer<unsigned> angles(n), slots(n);
+    Buffer<float> q_scales(n);
     for (int i = 0; i < n; i++) {
         angles[i] = random.below(ANGLES);
         slots[i] = (i * 7 + 3) % SLOTS; // all different: n is below SLOTS
+        q_scales[i] = 1.0f + 0.3f * static_cast<float>(i);
     }
     if (n > 2)
         slots[1] = 0xffffffffu;
@@ -47,11 +53,11 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
     launch(name, up(n * all * group, 256), 256, 0, [&] {
         kernel(q.data(), k_cache.data(), v_cache.data(), qkv.data(), norms ? q_norm.data() : nullptr,
                norms ? k_norm.data() : nullptr, cos.data(), sin.data(), angles.data(), slots.data(),
-               quantized ? k_scale.data() : nullptr, quantized ? v_scale.data() : nullptr, n, heads, kv_heads, head_dim,
-               EPS);
+               quantized ? k_scale.data() : nullptr, quantized ? v_scale.data() : nullptr,
+               scales ? q_scales.data() : nullptr, n, heads, kv_heads, head_dim, form, EPS);
     });
 
-    Comparison comparison(std::string(name) + ", heads of " + std::to_string(head_dim));
+    Comparison comparison(std::string(name) + ", heads of " + std::to_string(head_dim) + ", form " + std::to_string(form));
     std::vector<bool> filled(SLOTS);
     const auto decode = [](CACHE value) -> double {
         if constexpr (sizeof(CACHE) == 1)
@@ -63,17 +69,24 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
         if (slots[token] != 0xffffffffu)
             filled[slots[token]] = true;
         for (int head = 0; head < all; head++) {
-            const T* x = qkv.data() + (static_cast<size_t>(token) * all + head) * head_dim;
-            std::vector<double> expected(head_dim), values(head_dim);
-            double squares = 0.0;
-            for (int i = 0; i < head_dim; i++)
-                squares += std::pow(to_float(x[i]), 2);
             const bool is_value = head >= heads + kv_heads;
-            for (int i = 0; i < head_dim; i++) {
+            const int row = keys_are_values && is_value ? head - kv_heads : head;
+            const T* x = qkv.data() + (static_cast<size_t>(token) * stored + row) * head_dim;
+            std::vector<double> expected(head_dim), values(head_dim);
+            for (int i = 0; i < head_dim; i++)
                 values[i] = to_float(x[i]);
-                if (norms && !is_value)
-                    values[i] *= to_float((head < heads ? q_norm : k_norm)[i]) / std::sqrt(squares / head_dim + EPS);
-            }
+            const auto norm = [&](std::vector<double>& numbers) {
+                double squares = 0.0;
+                for (const double number : numbers)
+                    squares += number * number;
+                for (int i = 0; i < head_dim; i++) {
+                    const double weight = is_value ? 1.0 : to_float((head < heads ? q_norm : k_norm)[i]);
+                    numbers[i] *= weight / std::sqrt(squares / head_dim + EPS);
+                }
+            };
+            const bool normed = is_value ? norms_values : norms;
+            if (normed && !norms_last)
+                norm(values);
             for (int i = 0; i < head_dim; i++) {
                 const size_t angle = angles[token] * half + i % half;
                 expected[i] = is_value ? values[i]
@@ -81,6 +94,11 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
                                   ? values[i] * cos[angle] - values[i + half] * static_cast<double>(sin[angle])
                                   : values[i] * cos[angle] + values[i - half] * static_cast<double>(sin[angle]);
             }
+            if (normed && norms_last)
+                norm(expected);
+            if (head < heads && scales)
+                for (double& number : expected)
+                    number *= q_scales[token];
             for (int i = 0; i < head_dim; i++) {
                 if (head < heads) {
                     const size_t at = (static_cast<size_t>(token) * heads + head) * head_dim + i;
@@ -92,8 +110,8 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
                     if (quantized) {
                         // Half a unit in the last place: a sixteenth, relative; 2^-10 among the subnormals.
                         const double scale = (is_value ? v_scale : k_scale)[kv_head];
-                        const double stored = std::clamp(expected[i] / scale, -448.0, 448.0);
-                        comparison.close(at, got, stored, 0x1p-4 + 1e-5, 0x1p-10 + 1e-4);
+                        const double kept = std::clamp(expected[i] / scale, -448.0, 448.0);
+                        comparison.close(at, got, kept, 0x1p-4 + 1e-5, 0x1p-10 + 1e-4);
                     } else {
                         comparison.close(at, got, expected[i], ROUNDING<T>, 1e-5);
                     }
@@ -113,7 +131,9 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
 
 int main() {
     for (const Shape& shape : {Shape{5, 4, 2, 128, true}, {3, 3, 1, 64, false}, {2, 2, 2, 80, true}, {1, 1, 1, 16, true},
-                               {2, 2, 1, 96, false}, {7, 2, 1, 256, true}, {2, 1, 1, 512, true}}) {
+                               {2, 2, 1, 96, false}, {7, 2, 1, 256, true}, {2, 1, 1, 512, true},
+                               {3, 4, 2, 64, true, 1}, {4, 4, 1, 256, true, 2}, {5, 4, 2, 512, true, 3}, {3, 2, 1, 64, false, 2},
+                               {5, 4, 2, 128, true, 4, true}, {3, 2, 1, 32, false, 0, true}}) {
         split<bf16, bf16>("split_heads_write_kv_bf16", split_heads_write_kv_bf16, shape);
         split<f16, f16>("split_heads_write_kv_f16", split_heads_write_kv_f16, shape);
         split<bf16, uint8_t>("split_heads_write_kv_fp8_bf16", split_heads_write_kv_fp8_bf16, shape);

@@ -24,29 +24,42 @@ template <typename T> struct Kernels;
 KERNELS(bf16)
 KERNELS(f16)
 
-template <typename T> void routing(int n, int experts, int k, bool renormalise) {
+/// With `sigmoid` also a correction, a scale, and a scale of each expert.
+template <typename T> void routing(int n, int experts, int k, bool renormalise, bool sigmoid = false) {
     Random random(experts);
     auto logits = random.normals<T>(n * experts, 2.0f);
     for (int i = 0; i < experts; i++) // equal logits: the lowest numbers are taken
         logits[i] = from_float<T>(i % 2 == 0 ? 0.0f : -0.0f);
     Buffer<unsigned> chosen(n * k);
-    Buffer<float> weights(n * k);
-    launch("moe_route", up(n, 8), 256, 0,
-           [&] { Kernels<T>::route(chosen.data(), weights.data(), logits.data(), n, experts, k, renormalise); });
+    Buffer<float> weights(n * k), correction(experts), scales(experts);
+    for (int i = 0; i < experts; i++) {
+        correction[i] = 0.5f * static_cast<float>(i % 7);
+        scales[i] = 1.0f + 0.125f * static_cast<float>(i % 5);
+    }
+    const float scale = sigmoid ? 2.5f : 1.0f;
+    launch("moe_route", up(n, 8), 256, 0, [&] {
+        Kernels<T>::route(chosen.data(), weights.data(), logits.data(), sigmoid ? correction.data() : nullptr,
+                          sigmoid ? scales.data() : nullptr, n, experts, k, renormalise, sigmoid, scale);
+    });
     Comparison comparison(std::string("moe_route_") + Kernels<T>::name + " of " + std::to_string(experts));
     for (int token = 0; token < n; token++) {
-        std::vector<double> p(experts);
+        std::vector<double> p(experts), rank(experts);
         std::vector<int> order(experts);
         std::iota(order.begin(), order.end(), 0);
         double sum = 0.0, chosen_sum = 0.0;
-        for (int i = 0; i < experts; i++)
-            sum += p[i] = std::exp(static_cast<double>(to_float(logits[token * experts + i])));
-        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return p[a] > p[b]; });
+        for (int i = 0; i < experts; i++) {
+            const double logit = to_float(logits[token * experts + i]);
+            sum += p[i] = sigmoid ? 1.0 / (1.0 + std::exp(-logit)) : std::exp(logit);
+            rank[i] = p[i] + (sigmoid ? correction[i] : 0.0);
+        }
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
         for (int j = 0; j < k; j++)
             chosen_sum += p[order[j]];
         for (int j = 0; j < k; j++) {
+            const double total = renormalise ? chosen_sum : sigmoid ? 1.0 : sum;
+            const double own = sigmoid ? 2.5 * scales[order[j]] : 1.0;
             comparison.equal(token, chosen[token * k + j], order[j]);
-            comparison.close(token, weights[token * k + j], p[order[j]] / (renormalise ? chosen_sum : sum), 1e-5);
+            comparison.close(token, weights[token * k + j], p[order[j]] / total * own, 1e-5);
         }
     }
 }
@@ -57,7 +70,9 @@ void not_a_number() {
         logits[i] = from_float<bf16>(i == 7 ? NAN : 1.0f);
     Buffer<unsigned> chosen(8);
     Buffer<float> weights(8);
-    launch("moe_route", 1, 256, 0, [&] { moe_route_bf16(chosen.data(), weights.data(), logits.data(), 1, 40, 8, 1); });
+    launch("moe_route", 1, 256, 0, [&] { 
+        moe_route_bf16(chosen.data(), weights.data(), logits.data(), nullptr, nullptr, 1, 40, 8, 1, 0, 1.0f);
+     });
     Comparison comparison("moe_route of NaN");
     for (int j = 0; j < 8; j++) {
         comparison.equal(j, chosen[j] < 40, true);
@@ -243,6 +258,8 @@ int main() {
     routing<f16>(3, 32, 4, false);
     routing<bf16>(2, 500, 32, true);
     routing<f16>(1, 5, 5, false);
+    routing<bf16>(9, 128, 8, true, true);
+    routing<f16>(3, 33, 4, false, true);
     not_a_number();
     Random random(1);
     for (const auto& [pairs, experts] : {std::pair(1, 2), {511, 40}, {2051, 9}})

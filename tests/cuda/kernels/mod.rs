@@ -8,7 +8,7 @@ use candle_core::{DType, Device, Tensor};
 use juror_engine::checkpoint::config::Activation;
 use juror_engine::model::cuda::array::Array;
 use juror_engine::model::cuda::operations::{
-    Added, HeadsLayer, Operations, Quantised, Target, Tokens,
+    Added, HeadsForm, HeadsLayer, Operations, Quantised, Target, Tokens,
 };
 use juror_engine::model::ops::{self, Heads};
 
@@ -101,7 +101,7 @@ fn norms() {
                 .rms_norm(
                     Target::Plain(array(&out).all()),
                     array(&x_there).all(),
-                    array(&weight_there).all(),
+                    Some(array(&weight_there).all()),
                     shape,
                     1e-6,
                 )
@@ -115,13 +115,15 @@ fn norms() {
             let normed = Added {
                 values: y_array.all(),
                 norm: Some(weight_array.all()),
+                scale: 1.0,
+                sum_scale: 1.0,
             };
             gpu.operations
                 .add_rms_norm(
                     Target::Plain(array(&out).all()),
                     array(&residual).all(),
                     normed,
-                    weight_array.all(),
+                    Some(weight_array.all()),
                     shape,
                     1e-6,
                 )
@@ -143,7 +145,7 @@ fn norms() {
                     Target::Plain(array(&out).all()),
                     array(&residual).all(),
                     added,
-                    array(&weight_there).all(),
+                    Some(array(&weight_there).all()),
                     shape,
                     1e-6,
                 )
@@ -165,7 +167,7 @@ fn norms() {
                     }),
                     array(&residual).all(),
                     added,
-                    array(&weight_there).all(),
+                    Some(array(&weight_there).all()),
                     shape,
                     1e-6,
                 )
@@ -248,6 +250,8 @@ fn heads_are_split_normed_rotated_and_stored() {
                                 kv_heads,
                                 head_dim,
                                 norms: normed.then_some((norms.0.all(), norms.1.all())),
+                                form: HeadsForm::default(),
+                                query_scales: None,
                                 eps: 1e-6,
                                 cos: cos.all(),
                                 sin: sin.all(),

@@ -13,11 +13,10 @@ use super::ops::{self, Heads};
 use super::precision::{Precision, WeightType};
 use super::profile::{Phase, Profile};
 use super::recurrence::{DeltaInputs, DeltaWeights};
-use super::rope::RotaryTable;
+use super::rope::{RotaryTable, query_scales};
 use super::shard::Shard;
 use super::tensor_reader::{Projection, TensorReader};
 use super::{ModelError, StepBatch};
-use crate::checkpoint::config::PositionScale;
 use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::{
     DeltaNames, ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names,
@@ -189,19 +188,7 @@ impl Decoder {
             layers,
             norm: loader.checkpoint.vector(&names.norm)?,
             head,
-            ropes: std::iter::once((&config.rope, false))
-                .chain(
-                    config
-                        .second_rope
-                        .as_ref()
-                        .map(|second| (&second.rope, true)),
-                )
-                .map(|(rope, second)| {
-                    let has = |layer: &usize| config.has_second_rope(*layer) == second;
-                    let layer = (0..config.layers).find(has).unwrap_or(0);
-                    RotaryTable::new(&config.at(layer), rope, device, dtype)
-                })
-                .collect::<Result<_, _>>()?,
+            ropes: RotaryTable::all(config, device, dtype)?,
             config: config.clone(),
             device: device.clone(),
         })
@@ -275,10 +262,13 @@ impl Decoder {
             let angles = angles.collect::<Result<Vec<_>, ModelError>>()?;
             Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
         })?;
-        let position_scales = match &self.config.position_scale {
-            Some(scale) => position_scales(scale, batch, device, hidden.dtype())?,
-            None => None,
-        };
+        let scale = self.config.position_scale.as_ref();
+        let position_scales = scale.and_then(|scale| query_scales(scale, &batch.positions));
+        let position_scales = position_scales.map(|scales| {
+            let scales = Tensor::from_vec(scales, (n, 1, 1), device)?;
+            scales.to_dtype(hidden.dtype())
+        });
+        let position_scales = position_scales.transpose()?;
         // What the previous layer adds to the residual stream, fused with the next norm.
         let mut added: Option<Tensor> = None;
         for (index, layer) in self.layers.iter().enumerate() {
@@ -402,24 +392,6 @@ fn scaled(x: Tensor, factor: f64) -> candle_core::Result<Tensor> {
         return Ok(x);
     }
     x * factor
-}
-
-/// What queries are multiplied with by their position, `[N, 1, 1]`; `None` while no token is behind the original context.
-fn position_scales(
-    scale: &PositionScale,
-    batch: &StepBatch,
-    device: &Device,
-    dtype: DType,
-) -> candle_core::Result<Option<Tensor>> {
-    let times = |position: &u32| (*position as f32 / scale.original_positions as f32).floor();
-    if batch.positions.iter().all(|position| times(position) < 1.0) {
-        return Ok(None);
-    }
-    let scales = batch.positions.iter();
-    let scales = scales.map(|position| 1.0 + scale.beta as f32 * (1.0 + times(position)).ln());
-    let scales = Tensor::from_iter(scales.collect::<Vec<f32>>(), device)?;
-    let shape = (batch.positions.len(), 1, 1);
-    Ok(Some(scales.reshape(shape)?.to_dtype(dtype)?))
 }
 
 impl AttentionLayer {

@@ -10,7 +10,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{ModelError, StepBatch, cpu};
 use crate::checkpoint::ModelConfig;
-use crate::checkpoint::config::{MAX_POSITIONS, Rope, RopeScaling};
+use crate::checkpoint::config::{MAX_POSITIONS, PositionScale, Rope, RopeScaling};
 
 /// Cosines and sines of every position's angles, `[positions, head_dim / 2]` each. If sequences longer than the original
 /// context have other angles, a second set follows, `[2 · positions, head_dim / 2]`.
@@ -22,9 +22,27 @@ pub(crate) struct RotaryTable {
 }
 
 impl RotaryTable {
+    /// The tables of a model's rotary embeddings: of the one, and of the other, if some layers have another ([`Self::new`]).
+    pub(crate) fn all(
+        config: &ModelConfig,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Vec<Self>, ModelError> {
+        let second = config.second_rope.as_ref();
+        let second = second.map(|second| (&second.rope, true));
+        std::iter::once((&config.rope, false))
+            .chain(second)
+            .map(|(rope, second)| {
+                let has = |layer: &usize| config.has_second_rope(*layer) == second;
+                let layer = (0..config.layers).find(has).unwrap_or(0);
+                Self::new(&config.at(layer), rope, device, dtype)
+            })
+            .collect()
+    }
+
     /// The table of a rotary embedding of a model on a device, in its dtype. Angles are computed in f32, as in every reference implementation, so
     /// that long positions have the same rounding.
-    pub(crate) fn new(
+    fn new(
         config: &ModelConfig,
         rope: &Rope,
         device: &Device,
@@ -111,6 +129,16 @@ impl RotaryTable {
         };
         Ok((pick(&self.cos)?, pick(&self.sin)?))
     }
+}
+
+/// What queries are multiplied with by their position, `[N]`; `None` while no token is behind the original context.
+pub(crate) fn query_scales(scale: &PositionScale, positions: &[u32]) -> Option<Vec<f32>> {
+    let times = |position: &u32| (*position as f32 / scale.original_positions as f32).floor();
+    if positions.iter().all(|position| times(position) < 1.0) {
+        return None;
+    }
+    let scale_of = |position| 1.0 + scale.beta as f32 * (1.0 + times(position)).ln();
+    Some(positions.iter().map(scale_of).collect())
 }
 
 /// The factor of cosines and sines, and the frequencies of all pairs: one set, or one for short sequences and one for long

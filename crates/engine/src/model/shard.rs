@@ -118,23 +118,45 @@ impl Shard {
                 own.family.name()
             )));
         }
-        if own.full_layers.is_some() {
+        if own.beside_experts() > 0 {
             return Err(ModelError::Unsupported(format!(
-                "--tensor-parallel {}: heads of layers without windows are of another number and width than the others' \
-                 ({:?}), and are not divided; leave it out",
-                self.count, own.family
+                "--tensor-parallel {}: {} norms the results of experts and of a dense layer one by one, which would need sums over GPUs of \
+                 each: leave it out",
+                self.count,
+                own.family.name()
             )));
         }
-        let (width, what) = match &mut own.experts {
-            Some(experts) => (&mut experts.intermediate, "numbers in an expert"),
-            None => (&mut own.intermediate, "numbers in a feed-forward layer"),
-        };
-        let sizes = [own.heads, own.kv_heads, *width];
-        for (what, size) in [
-            ("attention heads", &mut own.heads),
-            ("heads of keys and values", &mut own.kv_heads),
-            (what, width),
-        ] {
+        let dense = (&mut own.intermediate, "numbers in a feed-forward layer");
+        let mut widths = Vec::new();
+        match &mut own.experts {
+            Some(experts) => {
+                widths.push((&mut experts.intermediate, "numbers in an expert"));
+                if let Some(shared) = &mut experts.shared {
+                    widths.push((shared, "numbers in the expert that works on every token"));
+                }
+                if experts.first > 0 {
+                    widths.push(dense);
+                }
+            }
+            None => widths.push(dense),
+        }
+        let width = widths.iter().fold(0, |all, (width, _)| gcd(all, **width));
+        let full = own.full_layers.as_mut();
+        let full = full.map(|full| {
+            (
+                &mut full.kv_heads,
+                "heads of keys in layers without windows",
+            )
+        });
+        let kv_heads = full
+            .iter()
+            .fold(own.kv_heads, |all, (heads, _)| gcd(all, **heads));
+        let sizes = [own.heads, kv_heads, width];
+        let heads = [
+            (&mut own.heads, "attention heads"),
+            (&mut own.kv_heads, "heads of keys and values"),
+        ];
+        for (size, what) in heads.into_iter().chain(full).chain(widths) {
             if *size == 0 || !size.is_multiple_of(self.count) {
                 return Err(self.refuse(sizes, 1, &format!("{size} {what}")));
             }
@@ -163,6 +185,11 @@ impl Shard {
             possible.join(", ")
         ))
     }
+}
+
+/// The greatest common divisor.
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -3,8 +3,11 @@
 //! Everything that can make two decoders differ is named here, so that something new is not taken for something that the kernels ignore: a
 //! new field does not compile until it is put on one side, a new part of a layer is beyond them until it is listed.
 
-use super::{Biases, Experts, ModelConfig, Recurrent, RecurrentShape, Rope, Scores, SecondRope};
-use crate::checkpoint::families::{Family, HeadNorms, Part};
+use super::{
+    Biases, Experts, FullLayers, ModelConfig, PositionScale, Recurrent, RecurrentShape, Rope,
+    Scores, SecondRope,
+};
+use crate::checkpoint::families::{Family, Part};
 
 impl ModelConfig {
     /// What our CUDA kernels do not compute.
@@ -16,12 +19,8 @@ impl ModelConfig {
             recurrent,
             experts,
             biases,
-            position_scale,
-            head_norms,
-            result_scale,
-            logit_scale,
-            keys_are_values,
             full_layers,
+            position_scale,
             // Sizes, and numbers that kernels take as they are.
             text_part: _,
             vocab: _,
@@ -34,18 +33,22 @@ impl ModelConfig {
             max_positions: _,
             rms_norm_eps: _,
             embedding_scale: _,
+            result_scale: _,
+            logit_scale: _,
             score_scale: _,
             score_softcap: _,
             logit_softcap: _,
             windows: _,
             quantization: _,
             layers_ahead: _,
-            // A kernel each.
+            // A kernel each, or a form of one.
             activation: _,
+            head_norms: _,
+            keys_are_values: _,
             tie_embeddings: _,
             eos_token_ids: _,
         } = self;
-        // Angles come from a table; pairs are put half a head apart when weights are loaded.
+        // Angles come from a table; pairs are put half a head apart when weights are loaded, and what is not rotated turns by zero.
         let all = |rope: &Rope| {
             let Rope {
                 theta: _,
@@ -57,10 +60,19 @@ impl ModelConfig {
         all(rope);
         if let Some(SecondRope { rope, layers: _ }) = second_rope {
             all(rope);
-            if rope.dims == 0 {
-                return Some("layers without rotation");
-            }
         }
+        if let Some(PositionScale {
+            beta: _,
+            original_positions: _,
+        }) = position_scale
+        {}
+        if let Some(FullLayers {
+            layers: _,
+            kv_heads: _,
+            head_dim: _,
+            keys_are_values: _,
+        }) = full_layers
+        {}
         let Biases {
             qkv: _,
             output: _,
@@ -77,19 +89,6 @@ impl ModelConfig {
                 converted: _,
             } = shape;
         }
-        let one = |scale: f64| (scale - 1.0).abs() < 1e-12;
-        if position_scale.is_some() {
-            return Some("queries scaled by their position");
-        }
-        if *head_norms && family.head_norms != HeadNorms::ByHead {
-            return Some("norms of heads after rotation, or of all together");
-        }
-        if *keys_are_values || full_layers.is_some() {
-            return Some("layers with heads of another width, or whose values are their keys");
-        }
-        if !one(*result_scale) || !one(*logit_scale) {
-            return Some("a scale of results or logits");
-        }
         if let Some(experts) = experts {
             let Experts {
                 count: _,
@@ -97,24 +96,15 @@ impl ModelConfig {
                 intermediate: _,
                 normalise: _,
                 scores,
-                scale,
-                shared,
-                first,
-                beside_dense,
+                scale: _,
+                shared: _,
+                first: _,
+                beside_dense: _,
                 mxfp4: _,
                 together: _,
             } = experts;
-            if *scores != Scores::Softmax || !one(*scale) {
-                return Some("a router of sigmoids, or with a scale");
-            }
-            if shared.is_some() && !family.has(Part::SharedWeight) {
-                return Some("experts that work on every token with the same weight");
-            }
-            if *beside_dense {
-                return Some("experts beside a dense layer");
-            }
-            if *first > 0 {
-                return Some("layers without experts before those with them");
+            if *scores == Scores::Softmax && family.has(Part::RouterCorrection) {
+                return Some("a softmax whose experts are chosen by other numbers");
             }
         }
         family.beyond_kernels()
@@ -126,9 +116,6 @@ impl Family {
         let Self {
             name: _,
             tensors,
-            norms_values,
-            gates_heads: _,
-            head_norms: _,
             // How files are read.
             classes: _,
             model_types: _,
@@ -161,33 +148,27 @@ impl Family {
             output_bias: _,
             feed_forward_bias: _,
             windows: _,
+            full_layers: _,
+            ends_full: _,
             experts: _,
             gate: _,
             embedding_scale: _,
+            result_scale: _,
+            logit_scale: _,
             score_scale: _,
             score_softcap: _,
             logit_softcap: _,
             window_theta: _,
+            proportional: _,
             scales_by_position: _,
             unrotated: _,
-            full_layers: _,
-            ends_full: _,
-            proportional: _,
-            result_scale: _,
-            logit_scale: _,
+            // Forms of kernels.
+            head_norms: _,
+            norms_values: _,
+            gates_heads: _,
             // Folded into the weights when they are loaded.
             zero_centred: _,
         } = self;
-        if *norms_values {
-            return Some("norms of values");
-        }
-        if !self.has(Part::AttentionNorm) || !self.has(Part::FeedForwardNorm) {
-            return Some("layers without norms before their parts");
-        }
-        let projection = self.in_layer(0, Part::DeltaQueryKeyValue);
-        if projection.is_some() && projection == self.in_layer(0, Part::DeltaGate) {
-            return Some("projections of recurrent layers in one matrix");
-        }
         let mut parts = tensors.iter().copied().flatten();
         let beyond = parts.any(|(part, ..)| !known(*part));
         beyond.then_some("a part of its layers")
@@ -217,6 +198,14 @@ fn known(part: Part) -> bool {
             | Part::GateUp
             | Part::Down
             | Part::FeedForwardResultNorm
+            | Part::LayerScale
+            | Part::DenseResultNorm
+            | Part::ExpertsNorm
+            | Part::ExpertsResultNorm
+            | Part::RouterScale
+            | Part::ExpertScales
+            | Part::RouterCorrection
+            | Part::ExpertGateUp
             | Part::Router
             | Part::ExpertGate
             | Part::ExpertUp

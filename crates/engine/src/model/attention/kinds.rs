@@ -1,6 +1,6 @@
 //! A cache for each kind of layer: of one shape, and with one window or none.
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Tensor};
 
 use super::{Attention, AttentionOutput, AttentionShape, ModelError, kv_bytes_per_token};
 use crate::checkpoint::ModelConfig;
@@ -77,17 +77,6 @@ impl From<&ModelConfig> for CacheLayout {
 }
 
 impl CacheLayout {
-    /// The layers of a model on a device. On NVIDIA GPUs one pool of blocks is for all layers, so windows make no difference.
-    pub fn on(config: &ModelConfig, device: &Device) -> Self {
-        let mut layout = Self::from(config);
-        if device.is_cuda() {
-            for kind in &mut layout.kinds {
-                kind.window = None;
-            }
-        }
-        layout
-    }
-
     /// The kinds, in the order of their first layers.
     pub fn kinds(&self) -> &[LayerKind] {
         &self.kinds
@@ -96,6 +85,23 @@ impl CacheLayout {
     /// The kind that has windows, if there is another one too.
     pub fn windowed(&self) -> Option<&LayerKind> {
         self.kinds.iter().find(|kind| kind.window.is_some())
+    }
+
+    /// The kind of a layer, counted among those with attention, and its number among the layers of the kind.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn place(&self, layer: usize) -> (usize, usize) {
+        self.layers[layer]
+    }
+
+    /// The windows of each kind's layers.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn windows(&self, config: &ModelConfig) -> Vec<Vec<Option<usize>>> {
+        let mut windows = vec![Vec::new(); self.kinds.len()];
+        let attention = (0..config.layers).filter(|&layer| !config.is_recurrent(layer));
+        for (layer, &(kind, _)) in attention.zip(&self.layers) {
+            windows[kind].push(config.windows[layer]);
+        }
+        windows
     }
 
     /// Each layer with attention of a model: its window, and its sizes.
@@ -132,11 +138,9 @@ impl CacheLayout {
             // Twice as much in f32.
             Some(window) => (
                 format!(
-                    "{:.1} KiB a token, and {:.1} for each of the last {window}, as bf16 or f16, twice as much as f32 (on an NVIDIA GPU \
-                     {:.1} a token)",
+                    "{:.1} KiB a token, and {:.1} for each of the last {window}, as bf16 or f16, twice as much as f32",
                     kib(others),
-                    kib(windowed),
-                    kib(others + windowed)
+                    kib(windowed)
                 ),
                 others * positions + windowed * window.min(positions),
             ),

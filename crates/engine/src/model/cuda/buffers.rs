@@ -42,7 +42,7 @@ pub(super) struct Buffers {
     pub(super) gated: Array,
     /// Activations in e4m3, `[P, widest]`, and their scales, f32 `[P]`.
     pub(super) fp8: Option<(Array, Array)>,
-    /// What the expert that works on every token gives, `[P, hidden]`.
+    /// What the expert that works on every token gives, or the dense layer beside experts, `[P, hidden]`.
     pub(super) shared: Option<Array>,
     /// The wanted rows of `hidden` and `attended`.
     pub(super) wanted_hidden: Array,
@@ -61,19 +61,30 @@ impl Buffers {
         stride: usize,
     ) -> Result<Self, ModelError> {
         let (p, w) = (Gemm::padded(limits.tokens), Gemm::padded(limits.rows));
-        let (hidden, queries) = (config.hidden, config.heads * config.head_dim);
+        let hidden = config.hidden;
+        let widest = |of: fn(&ModelConfig) -> usize| {
+            let layers = (0..config.layers).map(|layer| of(&config.at(layer)));
+            layers.max().unwrap_or(0)
+        };
+        let queries = widest(|own| own.heads * own.head_dim);
+        let heads = widest(|own| (own.heads + 2 * own.kv_heads) * own.head_dim);
         let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
         let values = shape.map_or(0, |shape| shape.values());
         let projected = values + shape.map_or(0, |shape| shape.channels());
-        let qkv = (queries + 2 * config.kv_heads * config.head_dim).max(projected);
+        let qkv = heads.max(projected);
         let attended = queries.max(values);
         let shared = config.experts.and_then(|experts| experts.shared);
         let (inner, width) = match config.experts {
             None => (config.intermediate, config.intermediate),
             Some(experts) => {
-                let shared = shared.unwrap_or(0);
+                let dense = if experts.first > 0 {
+                    config.intermediate
+                } else {
+                    0
+                };
+                let dense = dense.max(shared.unwrap_or(0)).max(config.beside_experts());
                 let chosen = experts.per_token * experts.intermediate;
-                (chosen.max(shared), experts.intermediate.max(shared))
+                (chosen.max(dense), experts.intermediate.max(dense))
             }
         };
         let zeros = |elements| Array::zeros(device, elements, dtype, "activations");
@@ -87,7 +98,11 @@ impl Buffers {
             added: zeros(p * hidden)?,
             gate_up: zeros(p * 2 * inner)?,
             gated: zeros(p * inner)?,
-            shared: shared.map(|_| zeros(p * hidden)).transpose()?,
+            shared: if shared.is_some() || config.beside_experts() > 0 {
+                Some(zeros(p * hidden)?)
+            } else {
+                None
+            },
             fp8: if fp8 {
                 let widest = hidden.max(attended).max(width);
                 Some((
@@ -103,11 +118,19 @@ impl Buffers {
         })
     }
 
-    /// What is added to the residual stream next, with the norm of the branch it comes from, which is applied first.
-    pub(super) fn added<'a>(&'a self, norm: Option<&'a Array>) -> Added<'a> {
+    /// What is added to the residual stream next, with the norm of the branch it comes from, which is applied first, and what it and the
+    /// sum are multiplied with.
+    pub(super) fn added<'a>(
+        &'a self,
+        norm: Option<&'a Array>,
+        scale: f32,
+        sum_scale: f32,
+    ) -> Added<'a> {
         Added {
             values: self.added.all(),
             norm: norm.map(Array::all),
+            scale,
+            sum_scale,
         }
     }
 

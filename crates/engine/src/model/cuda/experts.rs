@@ -6,11 +6,11 @@ use super::array::{Array, Slice};
 use super::buffers::StepLimits;
 use super::gemm::Gemm;
 use super::grouped::{GroupedProducts, Order, Product};
-use super::kernel::{Arg, Function, Grid, Kernels, array, count};
+use super::kernel::{Arg, Function, Grid, Kernels, array, array_or_null, count};
 use super::layers::Mixture;
 use super::operations::{Operations, Target, suffix};
 use crate::checkpoint::ModelConfig;
-use crate::checkpoint::config::{Activation, Experts};
+use crate::checkpoint::config::{Activation, Experts, Scores};
 use crate::model::ModelError;
 
 const ROUTE: &str = "moe_route";
@@ -112,7 +112,7 @@ impl ExpertKernels {
             call.hidden,
         );
         let pairs = n * k;
-        self.choose(n, experts.count, k, experts.normalise)?;
+        self.choose(n, mixture)?;
         let order = Order {
             offsets: self.offsets.all(),
             per_token: k,
@@ -156,24 +156,27 @@ impl ExpertKernels {
     }
 
     /// Chooses the experts of each token, and sorts the pairs of token and expert by expert.
-    pub(super) fn choose(
-        &self,
-        n: usize,
-        experts: usize,
-        k: usize,
-        normalise: bool,
-    ) -> Result<(), ModelError> {
+    fn choose(&self, n: usize, mixture: &Mixture) -> Result<(), ModelError> {
+        let sizes = &mixture.config;
+        let (experts, k) = (sizes.count, sizes.per_token);
         let pairs = n * k;
+        let by_expert = |numbers, name| array_or_null(numbers, ROUTE, name, DType::F32, experts);
+        let correction = mixture.correction.as_ref().map(Array::all);
+        let scales = mixture.scales.as_ref().map(Array::all);
         self.route.launch(
             Grid::row(n.div_ceil(8), 256),
             &[
                 array(self.chosen.all(), ROUTE, "experts", DType::U32, pairs)?,
                 array(self.weights.all(), ROUTE, "weights", DType::F32, pairs)?,
                 array(self.logits.all(), ROUTE, "logits", self.dtype, n * experts)?,
+                by_expert(correction, "correction")?,
+                by_expert(scales, "scales")?,
                 count(n),
                 count(experts),
                 count(k),
-                Arg::U32(u32::from(normalise)),
+                Arg::U32(u32::from(sizes.normalise)),
+                Arg::U32(u32::from(sizes.scores == Scores::Sigmoid)),
+                Arg::F32(sizes.scale as f32),
             ],
         )?;
         self.sort.launch(

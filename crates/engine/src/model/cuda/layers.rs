@@ -1,5 +1,7 @@
 //! The decoder's weights on the device.
 
+use std::slice::from_ref;
+
 use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::array::Array;
@@ -10,10 +12,11 @@ use super::gemm::Weight;
 use super::grouped::GroupedWeights;
 use super::kv_scales::{KvProjection, KvScales};
 use super::linear::{Linear, Products};
-use super::operations::Operations;
+use super::operations::{HeadsForm, Operations};
 use crate::checkpoint::config::Experts;
+use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::{
-    DeltaNames, ExpertNames, FeedForwardNames, LayerNames, Names, SharedNames,
+    BesideNames, DeltaNames, FeedForwardNames, GatedNames, LayerNames, Names, SharedNames,
 };
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -23,15 +26,19 @@ use crate::model::shard::{Division, Shard};
 use crate::model::tensor_reader::{Projection, TensorReader};
 
 pub(super) struct Layer {
-    pub(super) attention_norm: Array,
+    /// The norm before the mixer, if there is one.
+    pub(super) attention_norm: Option<Array>,
     pub(super) mixer: Mixer,
     pub(super) output: Linear,
     /// The norm of attention's output.
     pub(super) attention_result_norm: Option<Array>,
-    pub(super) feed_forward_norm: Array,
+    /// The norm before the feed-forward layer, if there is one.
+    pub(super) feed_forward_norm: Option<Array>,
     pub(super) feed_forward: FeedForward,
     /// The norm of the feed-forward layer's output.
     pub(super) feed_forward_result_norm: Option<Array>,
+    /// What the layer's result is multiplied with, the residual stream included.
+    pub(super) scale: f32,
 }
 
 /// The part of a layer that looks at other tokens.
@@ -47,10 +54,16 @@ pub(super) enum Mixer {
 pub(super) struct AttentionLayer {
     /// Its number among the layers with attention.
     pub(super) index: usize,
+    /// Key and value heads.
+    pub(super) kv_heads: usize,
+    /// Width of a head.
+    pub(super) head_dim: usize,
     /// Queries, keys and values in one product.
     pub(super) qkv: Linear,
-    /// Norms of queries and keys, `[head_dim]`.
+    /// Norms of queries and keys, `[head_dim]`, or of all heads together, before anything else is done to them.
     pub(super) qk_norms: Option<(Array, Array)>,
+    pub(super) norms_together: bool,
+    pub(super) form: HeadsForm,
     /// f32 `[heads]`
     pub(super) sinks: Option<Array>,
     /// What the attended values are multiplied by, behind a sigmoid: `[heads · head_dim, hidden]`.
@@ -85,16 +98,33 @@ pub(super) struct Mixture {
     pub(super) router: Weight,
     pub(super) gate_up: GroupedWeights,
     pub(super) down: GroupedWeights,
+    /// What is added to an expert's score when experts are chosen, f32 `[experts]`.
+    pub(super) correction: Option<Array>,
+    /// What the weight of each is multiplied with, f32 `[experts]`.
+    pub(super) scales: Option<Array>,
+    /// The gated layer that works on every token, if there is one.
     pub(super) shared: Option<SharedExpert>,
     pub(super) config: Experts,
 }
 
-/// The expert that works on every token.
+/// The expert that works on every token, or the dense layer that experts work beside.
 pub(super) struct SharedExpert {
     pub(super) gate_up: Linear,
     pub(super) down: Linear,
-    /// The row whose product's sigmoid is its weight, `[hidden]`.
-    pub(super) weight: Array,
+    /// The row whose product's sigmoid is its weight, `[hidden]`, unless that is 1.
+    pub(super) weight: Option<Array>,
+    pub(super) beside: Option<BesideNorms>,
+}
+
+/// Norms where experts work on the residual stream beside a dense layer, `[hidden]` each.
+pub(super) struct BesideNorms {
+    /// Of the dense layer's result.
+    pub(super) dense_result: Array,
+    /// Ones: the router's norm has no weight.
+    pub(super) router: Array,
+    /// Before the experts, and of their result.
+    pub(super) experts: Array,
+    pub(super) result: Array,
 }
 
 /// All weights of a model.
@@ -145,7 +175,15 @@ impl Loader<'_> {
         Ok(Parts {
             embedding: Array::of(&table)?,
             layers: (0..config.layers)
-                .map(|index| self.layer(index, &mut kv_scales))
+                .map(|index| {
+                    let own = &*config.at(index);
+                    Loader {
+                        config: own,
+                        device: self.device.clone(),
+                        ..*self
+                    }
+                    .layer(config, index, &mut kv_scales)
+                })
                 .collect::<Result<_, _>>()?,
             kv_scales,
             norm: Array::of(&checkpoint.vector(&names.norm)?)?,
@@ -165,19 +203,21 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads a layer; with a cache in e4m3 adds its scales to `kv_scales`.
-    fn layer(&self, index: usize, kv_scales: &mut Vec<KvScales>) -> Result<Layer, ModelError> {
+    /// Reads a layer of a model, whose own sizes this loader has; with a cache in e4m3 adds its scales to `kv_scales`.
+    fn layer(
+        &self,
+        config: &ModelConfig,
+        index: usize,
+        kv_scales: &mut Vec<KvScales>,
+    ) -> Result<Layer, ModelError> {
         let checkpoint = self.checkpoint();
-        let names = LayerNames::new(self.config, index);
-        // Models without them are not run by these kernels.
-        let required = |name: &Option<String>| match name {
-            Some(name) => checkpoint.vector(name),
-            None => Err(ModelError::Unsupported(
-                "no CUDA kernels for layers without norms before their parts".into(),
-            )),
+        let names = LayerNames::new(config, index);
+        let norm = |name: &Option<String>| {
+            let name = name.as_ref();
+            name.map(|name| checkpoint.vector(name)).transpose()
         };
-        let attention_norm = required(&names.attention_norm)?;
-        let recurrent = (0..index).filter(|&before| self.config.is_recurrent(before));
+        let attention_norm = norm(&names.attention_norm)?;
+        let recurrent = (0..index).filter(|&before| config.is_recurrent(before));
         let recurrent = recurrent.count();
         let (mixer, width) = if let Some(delta) = &names.delta {
             let shape = self.config.recurrent.as_ref();
@@ -185,7 +225,7 @@ impl Loader<'_> {
             (Mixer::Recurrent(self.delta(delta, recurrent)?), values)
         } else {
             let place = (index, index - recurrent);
-            let attention = self.attention(&names, place, &attention_norm, kv_scales)?;
+            let attention = self.attention(&names, place, attention_norm.as_ref(), kv_scales)?;
             let queries = self.config.heads * self.config.head_dim;
             (Mixer::Attention(attention), queries)
         };
@@ -195,33 +235,24 @@ impl Loader<'_> {
             .delta
             .as_ref()
             .map_or(&names.output, |delta| &delta.output);
-        let output = std::slice::from_ref(output);
+        let output = from_ref(output);
         Ok(Layer {
-            attention_norm: Array::of(&attention_norm)?,
+            attention_norm: attention_norm.as_ref().map(Array::of).transpose()?,
             mixer,
             output: self.linear(&output, self.config.biases.output, Division::Inputs(width))?,
             attention_result_norm: optional(&names.attention_result_norm)?,
-            feed_forward_norm: Array::of(&required(&names.feed_forward_norm)?)?,
+            feed_forward_norm: optional(&names.feed_forward_norm)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
+            scale: match &names.scale {
+                Some(name) => checkpoint.numbers(name)?.first().copied().unwrap_or(1.0),
+                None => 1.0,
+            },
             feed_forward: match &names.feed_forward {
                 FeedForwardNames::Dense(names) => {
-                    let bias = self.config.biases.feed_forward;
-                    let width = self.config.intermediate;
-                    let (gate_up, down) = (&names.gate_up, std::slice::from_ref(&names.down));
-                    FeedForward::Gated {
-                        gate_up: self.linear(gate_up, bias, Division::Outputs(&[width; 2]))?,
-                        down: self.linear(down, bias, Division::Inputs(width))?,
-                    }
+                    let (gate_up, down) = self.gated(names, self.config.intermediate)?;
+                    FeedForward::Gated { gate_up, down }
                 }
-                FeedForwardNames::Mixture {
-                    router,
-                    experts,
-                    shared,
-                    sizes,
-                    ..
-                } => {
-                    FeedForward::Mixture(self.mixture(router, experts, shared.as_ref(), *sizes)?)
-                }
+                names => FeedForward::Mixture(self.mixture(names)?),
             },
         })
     }
@@ -229,25 +260,45 @@ impl Loader<'_> {
     /// A recurrent layer, the `index`-th of them.
     fn delta(&self, names: &DeltaNames, index: usize) -> Result<DeltaLayer, ModelError> {
         let checkpoint = self.checkpoint();
-        let small = [names.step.clone(), names.beta.clone()];
-        let (step_beta, _) = checkpoint.linear(&small, false)?;
-        let weights = checkpoint.delta(names)?;
-        let upload = |numbers: Vec<f32>| {
-            let count = numbers.len();
-            Array::of(&Tensor::from_vec(numbers, count, &self.device)?)
+        let recurrent = self.config.recurrent.as_ref();
+        let joined = recurrent.filter(|_| names.are_joined());
+        let (projected, step_beta) = match joined {
+            None => {
+                let wide = [names.qkv.clone(), names.gate.clone()];
+                let small = [names.step.clone(), names.beta.clone()];
+                let projected = self.linear(&wide, false, Division::Outputs(&[]))?;
+                (projected, checkpoint.linear(&small, false)?.0)
+            }
+            Some(recurrent) => {
+                let [qkv, gate, beta, step] = DeltaNames::joined_rows(&recurrent.shape);
+                let (wide, small) = (from_ref(&names.qkv), from_ref(&names.beta));
+                let wide_rows = [qkv, gate].concat();
+                let codes = || {
+                    let codes = checkpoint.codes(wide, Division::Outputs(&[]))?;
+                    Ok(codes.map(|codes| codes.in_order(&wide_rows)))
+                };
+                let pick = |names, rows: &[usize]| {
+                    let rows = rows.iter().map(|row| *row as u32);
+                    let rows = Tensor::from_iter(rows, &self.device)?;
+                    let (weight, _) = checkpoint.linear(names, false)?;
+                    Ok::<_, ModelError>(weight.index_select(&rows, 0)?)
+                };
+                let projected = match self.stored(wide, codes, || Ok(None))? {
+                    Some(stored) => stored,
+                    None => self.quantised((pick(wide, &wide_rows)?, None))?,
+                };
+                (projected, pick(small, &[step, beta].concat())?)
+            }
         };
+        let weights = checkpoint.delta(names)?;
         Ok(DeltaLayer {
             index,
-            projected: self.linear(
-                &[names.qkv.clone(), names.gate.clone()],
-                false,
-                Division::Outputs(&[]),
-            )?,
+            projected,
             step_beta: Weight::plain(&step_beta, None)?,
-            convolution: upload(weights.convolution)?,
-            rate: upload(weights.rate)?,
-            step_bias: upload(weights.step_bias)?,
-            norm: upload(weights.norm)?,
+            convolution: self.upload(weights.convolution)?,
+            rate: self.upload(weights.rate)?,
+            step_bias: self.upload(weights.step_bias)?,
+            norm: self.upload(weights.norm)?,
             eps: weights.eps,
         })
     }
@@ -257,7 +308,7 @@ impl Loader<'_> {
         &self,
         names: &LayerNames,
         (index, place): (usize, usize),
-        attention_norm: &Tensor,
+        attention_norm: Option<&Tensor>,
         kv_scales: &mut Vec<KvScales>,
     ) -> Result<AttentionLayer, ModelError> {
         let checkpoint = self.checkpoint();
@@ -274,11 +325,12 @@ impl Loader<'_> {
             Some(_) if !self.fp8_cache => None,
             _ => Some(checkpoint.qkv(&names.qkv)?),
         };
-        if let (Some((weight, bias)), true) = (&numbers, self.fp8_cache) {
+        if let (Some((weight, bias)), true, Some(norm)) = (&numbers, self.fp8_cache, attention_norm)
+        {
             let projection = KvProjection {
                 weight,
                 bias: bias.as_ref(),
-                norm: attention_norm,
+                norm,
                 key_norm: head_norms.as_ref().map(|(_, k)| k),
                 kv_heads: self.config.kv_heads,
                 head_dim: self.config.head_dim,
@@ -296,8 +348,17 @@ impl Loader<'_> {
                 None => checkpoint.qkv(&names.qkv)?,
             })?,
         };
+        let family = self.config.family;
         Ok(AttentionLayer {
             index: place,
+            kv_heads: self.config.kv_heads,
+            head_dim: self.config.head_dim,
+            norms_together: family.head_norms == HeadNorms::Together,
+            form: HeadsForm {
+                keys_are_values: self.config.keys_are_values,
+                norms_values: family.norms_values,
+                norms_last: family.head_norms == HeadNorms::AfterRotation,
+            },
             qkv,
             qk_norms: match &head_norms {
                 Some((q, k)) => Some((Array::of(q)?, Array::of(k)?)),
@@ -334,52 +395,104 @@ impl Loader<'_> {
         }))
     }
 
-    fn mixture(
-        &self,
-        router: &str,
-        names: &ExpertNames,
-        shared: Option<&SharedNames>,
-        sizes: Experts,
-    ) -> Result<Mixture, ModelError> {
+    fn mixture(&self, names: &FeedForwardNames) -> Result<Mixture, ModelError> {
+        let FeedForwardNames::Mixture {
+            router,
+            correction,
+            experts,
+            shared,
+            beside,
+            sizes,
+        } = names
+        else {
+            return Err(ModelError::Batch("a dense layer among experts".into()));
+        };
         let checkpoint = self.checkpoint();
         let bias = self.config.biases.feed_forward;
-        let (router, router_bias) = checkpoint.linear(&[router.to_owned()], bias)?;
+        let (mut router, router_bias) = checkpoint.linear(from_ref(router), bias)?;
+        if let Some(beside) = beside {
+            // On the host, in f32: it is small.
+            let scale = checkpoint.numbers(&beside.router_scale)?;
+            let scale = Tensor::from_vec(scale, self.config.hidden, &Device::Cpu)?;
+            let scale = (scale / (self.config.hidden as f64).sqrt())?;
+            let numbers = router.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
+            let scaled = numbers.broadcast_mul(&scale)?.to_dtype(router.dtype())?;
+            router = scaled.to_device(&self.device)?;
+        }
         let [gate_up, down] = ExpertLoader {
             checkpoint: &checkpoint,
-            names,
-            sizes,
+            names: experts,
+            sizes: *sizes,
             cuda: self.cuda,
             operations: self.operations,
             layers: self.layers,
         }
         .load()?;
+        let numbers = |name: &String| self.upload(checkpoint.numbers(name)?);
+        let scales = beside.as_ref().map(|beside| numbers(&beside.expert_scales));
         Ok(Mixture {
             router: Weight::plain(&router, router_bias.as_ref())?,
             gate_up,
             down,
-            shared: shared.map(|names| self.shared(names)).transpose()?,
-            config: sizes,
+            correction: correction.as_ref().map(numbers).transpose()?,
+            scales: scales.transpose()?,
+            shared: match (shared, beside) {
+                (Some(names), _) => Some(self.shared(names)?),
+                (None, Some(names)) => Some(self.beside(names)?),
+                (None, None) => None,
+            },
+            config: *sizes,
         })
     }
 
     /// The expert that works on every token.
     fn shared(&self, names: &SharedNames) -> Result<SharedExpert, ModelError> {
-        let bias = self.config.biases.feed_forward;
         let experts = self.config.experts;
         let width = experts.and_then(|experts| experts.shared).unwrap_or(0);
-        let expert = &names.expert;
-        let down = std::slice::from_ref(&expert.down);
-        let Some(weight) = &names.weight else {
-            let why =
-                "no CUDA kernels for an expert that works on every token with the same weight";
-            return Err(ModelError::Unsupported(why.into()));
-        };
-        let weight = std::slice::from_ref(weight);
+        let (gate_up, down) = self.gated(&names.expert, width)?;
+        let weight = names.weight.as_ref().map(|name| {
+            let (row, _) = self.checkpoint().linear(from_ref(name), false)?;
+            Array::of(&row)
+        });
         Ok(SharedExpert {
-            gate_up: self.linear(&expert.gate_up, bias, Division::Outputs(&[width; 2]))?,
-            down: self.linear(down, bias, Division::Inputs(width))?,
-            weight: Array::of(&self.checkpoint().linear(weight, false)?.0)?,
+            gate_up,
+            down,
+            weight: weight.transpose()?,
+            beside: None,
         })
+    }
+
+    /// The dense layer that experts work beside.
+    fn beside(&self, names: &BesideNames) -> Result<SharedExpert, ModelError> {
+        let (gate_up, down) = self.gated(&names.dense, self.config.intermediate)?;
+        let checkpoint = self.checkpoint();
+        let norm = |name: &str| Array::of(&checkpoint.vector(name)?);
+        let ones = checkpoint.vector(&names.norm)?.ones_like()?;
+        Ok(SharedExpert {
+            gate_up,
+            down,
+            weight: None,
+            beside: Some(BesideNorms {
+                dense_result: norm(&names.dense_result_norm)?,
+                router: Array::of(&ones)?,
+                experts: norm(&names.norm)?,
+                result: norm(&names.result_norm)?,
+            }),
+        })
+    }
+
+    /// A gated layer of this width on this GPU.
+    fn gated(&self, names: &GatedNames, width: usize) -> Result<(Linear, Linear), ModelError> {
+        let bias = self.config.biases.feed_forward;
+        let down = from_ref(&names.down);
+        let gate_up = self.linear(&names.gate_up, bias, Division::Outputs(&[width; 2]))?;
+        Ok((gate_up, self.linear(down, bias, Division::Inputs(width))?))
+    }
+
+    /// Numbers in f32.
+    fn upload(&self, numbers: Vec<f32>) -> Result<Array, ModelError> {
+        let count = numbers.len();
+        Array::of(&Tensor::from_vec(numbers, count, &self.device)?)
     }
 
     /// A layer's weight that joins the outputs of several.

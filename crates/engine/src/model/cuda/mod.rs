@@ -10,7 +10,7 @@
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
 //! | `grouped` | products of experts, and with weights that stay as the checkpoint stores them |
-//! | `paged` | the KV cache, and attention over it |
+//! | `paged`, `caches` | a KV cache, and attention over it; one for each kind of layer |
 //! | `delta` | recurrent layers, and the states of sequences in them |
 //! | `expert_weights` | the experts' weights as numbers, in FP8, in MXFP4 or as stored |
 //! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
@@ -33,6 +33,8 @@ pub mod plan;
 pub mod array;
 #[cfg(feature = "cuda")]
 mod buffers;
+#[cfg(feature = "cuda")]
+mod caches;
 #[cfg(feature = "cuda")]
 pub(crate) mod decoder;
 #[cfg(feature = "cuda")]

@@ -1,6 +1,8 @@
 //! The KV cache on the device, and attention over it. `kernels/attention.md` describes the kernels, [`super::plan`] their
 //! work.
 
+use std::sync::Arc;
+
 use candle_core::cuda_backend::cudarc::driver::sys::CUdevice_attribute;
 use candle_core::{CudaDevice, DType};
 
@@ -48,8 +50,9 @@ pub struct PagedCache {
     prefill_shared: usize,
     decode: Function,
     merge: Function,
-    partial_out: Array,
-    partial_lse: Array,
+    /// What is merged, f32 `[max_slots, heads, head_dim]` and `[max_slots, heads]`; caches whose layers run one after the other share it.
+    partial_out: Arc<Array>,
+    partial_lse: Arc<Array>,
 }
 
 /// The settings of a cache.
@@ -151,6 +154,10 @@ impl PagedCache {
         let part_bytes = heads * (head_dim + 1) * size_of::<f32>();
         let useful = tokens.saturating_mul(PARTS_PER_TOKEN).max(LEAST_PARTS);
         let max_slots = (SCRATCH_BYTES / part_bytes).min(useful);
+        let scratch = |size| {
+            let array = Array::zeros(device, size, DType::F32, "attention's scratch")?;
+            Ok::<_, ModelError>(Arc::new(array))
+        };
         let mut cache = Self {
             layers: Vec::new(),
             kv,
@@ -180,18 +187,8 @@ impl PagedCache {
                 )?
                 .allow_shared(decode_shared_bytes(head_dim, kv_bytes))?,
             merge: kernels.function("attention", &format!("attention_merge_{t}_d{head_dim}"))?,
-            partial_out: Array::zeros(
-                device,
-                max_slots * heads * head_dim,
-                DType::F32,
-                "attention's scratch",
-            )?,
-            partial_lse: Array::zeros(
-                device,
-                max_slots * heads,
-                DType::F32,
-                "attention's scratch",
-            )?,
+            partial_out: scratch(max_slots * heads * head_dim)?,
+            partial_lse: scratch(max_slots * heads)?,
             shape,
             scale,
             blocks: 0,
@@ -200,6 +197,24 @@ impl PagedCache {
         };
         cache.resize(device, blocks)?;
         Ok(cache)
+    }
+
+    /// Shares scratch memory with the one that has the most.
+    pub(super) fn share_scratch<'a>(caches: impl Iterator<Item = &'a mut Self>) {
+        let mut caches: Vec<&mut Self> = caches.collect();
+        let parts: [fn(&mut Self) -> &mut Arc<Array>; 2] = [
+            |cache| &mut cache.partial_out,
+            |cache| &mut cache.partial_lse,
+        ];
+        for of in parts {
+            let arrays = caches.iter_mut().map(|cache| Arc::clone(of(cache)));
+            let Some(largest) = arrays.max_by_key(|array| array.elements()) else {
+                return;
+            };
+            for cache in &mut caches {
+                *of(cache) = Arc::clone(&largest);
+            }
+        }
     }
 
     /// Drops all keys and values, and allocates `blocks` blocks instead. After an error the cache has none.

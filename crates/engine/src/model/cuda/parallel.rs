@@ -21,6 +21,7 @@ use super::error::driver;
 use super::nccl::{Group, Member, ROUNDS};
 use super::sampling::{SampleRequest, Sampled};
 use crate::checkpoint::{ModelConfig, Weights};
+use crate::model::attention::WindowedCache;
 use crate::model::device::{CurrentOnDrop, DeviceChoice, make_current};
 use crate::model::precision::Precision;
 use crate::model::profile::Profile;
@@ -287,20 +288,25 @@ impl ParallelDecoder {
         self.parts[0].value.profile()
     }
 
-    /// Allocates the cache anew with `blocks` blocks on every GPU; its content is lost. After an error there is no cache, and
-    /// this must be called again with fewer blocks.
+    /// Allocates the cache anew on every GPU with `blocks` blocks, and of layers with windows, where they have one of their own, with
+    /// `windowed`; its content is lost. After an error there is no cache, and this must be called again with fewer blocks.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] when it does not fit.
-    pub fn resize_cache(&mut self, blocks: usize) -> Result<(), ModelError> {
-        self.each(Failing::BeforeSums, |_, part| part.resize_cache(blocks))
-            .map(drop)
+    pub fn resize_cache(&mut self, blocks: usize, windowed: usize) -> Result<(), ModelError> {
+        let resize = |_, part: &mut CudaDecoder| part.resize_cache(blocks, windowed);
+        self.each(Failing::BeforeSums, resize).map(drop)
     }
 
     /// Blocks of the cache, the same number on every GPU.
     pub fn blocks(&self) -> usize {
         let blocks = self.parts.iter().map(|part| part.value.blocks());
         blocks.min().unwrap_or(0)
+    }
+
+    /// The cache of layers with windows, where they have one of their own, the same on every GPU.
+    pub fn windowed(&self) -> Option<WindowedCache> {
+        self.parts[0].value.windowed()
     }
 
     /// Queues a step up to its logits, for [`Self::choose`].

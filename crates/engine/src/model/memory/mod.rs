@@ -35,7 +35,7 @@ pub struct MemoryFootprint {
 impl MemoryFootprint {
     /// The memory of a model on a device.
     pub fn new(config: &ModelConfig, precision: Precision, device: &Device) -> Self {
-        let layout = CacheLayout::on(config, device);
+        let layout = CacheLayout::from(config);
         let in_window = layout.bytes_in_window(precision.kv);
         let window = layout.windowed().and_then(|layers| layers.window);
         let widest = config.at_widest();
@@ -154,8 +154,13 @@ pub fn widening_room(config: &ModelConfig) -> usize {
     let heads = (widest.heads + 2 * widest.kv_heads) * widest.head_dim;
     let gated = match config.experts {
         Some(experts) => {
-            let shared = experts.shared.unwrap_or(0);
-            2 * shared.max(config.beside_experts())
+            let dense = if experts.first > 0 {
+                config.intermediate
+            } else {
+                0
+            };
+            let beside = experts.shared.unwrap_or(0).max(config.beside_experts());
+            2 * dense.max(beside)
         }
         None => 2 * config.intermediate,
     };

@@ -108,6 +108,51 @@ fn norms_of_all_heads_together_are_refused_by_name() {
     assert!(Shard::WHOLE.config(&config).is_ok());
 }
 
+/// Layers of two shapes, dense layers before experts, and an expert for every token are divided too.
+#[test]
+fn whatever_has_a_width_is_divided() {
+    let gemma = |changes: &Value| {
+        let mut all = json!({"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8,
+            "global_head_dim": 16, "num_global_key_value_heads": 2, "attention_k_eq_v": true, "hidden_size_per_layer_input": 0,
+            "hidden_activation": "gelu_pytorch_tanh", "hidden_act": null, "rope_theta": null, "tie_word_embeddings": true});
+        for (key, value) in changes.as_object().unwrap() {
+            all[key] = value.clone();
+        }
+        config("Gemma4ForCausalLM", &all)
+    };
+    let dense = gemma(&json!({}));
+    let half = Shard::new(1, 2).config(&dense).unwrap();
+    let sizes = |layer: usize| {
+        let own = half.at(layer);
+        (own.heads, own.kv_heads, own.head_dim)
+    };
+    assert_eq!(
+        (sizes(0), sizes(1), half.intermediate),
+        ((4, 2, 8), (4, 1, 16), 32)
+    );
+    let why = Shard::new(0, 4).config(&dense).unwrap_err().to_string();
+    assert!(
+        why.contains("2 heads of keys in layers without windows") && why.ends_with("among 1, 2"),
+        "{why}"
+    );
+    let beside = json!({"enable_moe_block": true, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 8});
+    let why = Shard::new(0, 2).config(&gemma(&beside)).unwrap_err();
+    assert!(
+        why.to_string().contains("of experts and of a dense layer"),
+        "{why}"
+    );
+    let glm = json!({"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "n_shared_experts": 3,
+        "first_k_dense_replace": 1, "num_hidden_layers": 2, "num_nextn_predict_layers": 0});
+    let half = Shard::new(0, 2)
+        .config(&config("Glm4MoeForCausalLM", &glm))
+        .unwrap();
+    let experts = half.experts.unwrap();
+    assert_eq!(
+        (experts.intermediate, experts.shared, half.intermediate),
+        (4, Some(12), 32)
+    );
+}
+
 /// Parts of what is stored apart (Qwen2, with biases) and together (Phi-3) are the rows and columns of the whole.
 #[test]
 fn parts_of_dense_layers_are_the_whole() {

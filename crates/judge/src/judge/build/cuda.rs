@@ -25,22 +25,41 @@ impl LoadedModel for ParallelModel {
         };
         let mut decoder =
             ParallelModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
+        let sizes = config.clone();
         largest_that_fits(config.blocks, config.least_blocks, |blocks| {
-            decoder.resize_cache(blocks)
+            resize(&mut decoder, &sizes, blocks)
         })?;
         let recurrent = decoder.config().recurrent.is_some();
         Ok(Box::new(CudaSteps {
             states: recurrent.then_some(limits.states),
             decoder,
+            sizes,
             asked: 0,
             collected: 0,
         }))
     }
 }
 
+/// Allocates the caches of an engine of these sizes, and of so many blocks.
+fn resize(
+    decoder: &mut ParallelDecoder,
+    sizes: &EngineConfig,
+    blocks: usize,
+) -> Result<(), ModelError> {
+    let sizes = EngineConfig {
+        blocks,
+        ..sizes.clone()
+    };
+    let windowed = decoder.windowed();
+    let windowed = windowed.map_or(0, |cache| sizes.windowed_blocks(cache.window));
+    decoder.resize_cache(blocks, windowed)
+}
+
 /// A decoder with its cache on its devices.
 struct CudaSteps {
     decoder: ParallelDecoder,
+    /// The engine's, whose caches it has.
+    sizes: EngineConfig,
     /// Slots of recurrent states, if the model has recurrent layers.
     states: Option<usize>,
     /// Steps whose tokens were asked for so far.
@@ -67,7 +86,7 @@ impl StepModel for CudaSteps {
             lazy_cache: false,
             short_context: self.decoder.config().rope.short_context(),
             states: self.states,
-            windowed: None,
+            windowed: self.decoder.windowed(),
         }
     }
 
@@ -99,7 +118,7 @@ impl StepModel for CudaSteps {
     }
 
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError> {
-        self.decoder.resize_cache(blocks)?;
+        resize(&mut self.decoder, &self.sizes, blocks)?;
         Ok(Some(blocks))
     }
 }

@@ -44,7 +44,7 @@ impl LoadedModel for PlainModel {
         let device = decoder.device().clone();
         let kind = AttentionKind::for_device(&device);
         let (kv, block_size) = (precision.kv, config.block_size);
-        let layout = CacheLayout::on(decoder.config(), &device);
+        let layout = CacheLayout::from(decoder.config());
         let in_window = layout.bytes_in_window(kv);
         let all = layout.bytes_per_token(kv) - in_window;
         let window = layout.windowed().and_then(|layers| layers.window);

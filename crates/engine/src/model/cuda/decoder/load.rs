@@ -5,9 +5,9 @@ use candle_core::{CudaDevice, DType, Device, Tensor};
 use super::{Angles, CudaDecoder};
 use crate::checkpoint::{ModelConfig, Weights};
 use crate::model::ModelError;
-use crate::model::attention::AttentionShape;
 use crate::model::cuda::array::Array;
 use crate::model::cuda::buffers::{Buffers, StepLimits};
+use crate::model::cuda::caches::{self, CacheForm, Caches};
 use crate::model::cuda::delta::{self, States};
 use crate::model::cuda::experts::{self, ExpertKernels};
 use crate::model::cuda::kernel::Kernels;
@@ -15,7 +15,6 @@ use crate::model::cuda::layers::{Loader, Parts, ROTARY};
 use crate::model::cuda::linear::{Products, check_fp8};
 use crate::model::cuda::nccl::Member;
 use crate::model::cuda::operations::Operations;
-use crate::model::cuda::paged::{CacheSettings, PagedCache};
 use crate::model::cuda::sampling::Sampler;
 use crate::model::cuda::upload::{Packer, Upload};
 use crate::model::memory::widening_room;
@@ -26,7 +25,7 @@ use crate::model::shard::Shard;
 
 /// What keeps the fast path from running a model; `None` if nothing does. Otherwise the plain operations run it.
 pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
-    if let Some(obstacle) = cache_settings(config, precision, 16, true, 1).obstacle() {
+    if let Some(obstacle) = caches::obstacle(config, precision) {
         return Some(obstacle);
     }
     if let Some(obstacle) = config.beyond_kernels() {
@@ -52,35 +51,20 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
         .map_or(config.intermediate, |experts| experts.intermediate);
     let shared = config.experts.and_then(|experts| experts.shared);
     let shared = ("size of the shared expert", shared.unwrap_or(multiple));
+    let dense = config
+        .experts
+        .is_none_or(|experts| experts.first > 0 || experts.beside_dense);
+    let dense = if dense { config.intermediate } else { inner };
     let sizes = [
         ("hidden size", config.hidden),
-        ("intermediate size", inner),
+        ("intermediate size", dense),
+        ("size of an expert", inner),
         shared,
     ];
     sizes
         .into_iter()
         .find(|(_, size)| !size.is_multiple_of(multiple) || *size > 32_768)
         .map(|(name, size)| format!("a {name} of {size}"))
-}
-
-/// The settings of a cache without blocks: [`CudaDecoder::resize_cache`] later adds as many as there is memory for.
-fn cache_settings(
-    config: &ModelConfig,
-    precision: Precision,
-    block_size: usize,
-    shared_prefix: bool,
-    tokens: usize,
-) -> CacheSettings {
-    CacheSettings {
-        shape: AttentionShape::from(config),
-        scale: config.score_scale as f32,
-        blocks: 0,
-        block_size,
-        dtype: precision.compute,
-        kv: precision.kv,
-        shared_prefix,
-        tokens,
-    }
 }
 
 /// A model's weights on an NVIDIA GPU, or one of several GPUs' parts of them, before steps and cache get their memory, so that they can be sized by what the
@@ -147,10 +131,7 @@ impl CudaModel {
         }
         .load()?;
         Ok(Self {
-            ropes: std::iter::once(&config.rope)
-                .chain(config.second_rope.as_ref().map(|second| &second.rope))
-                .map(|rope| RotaryTable::new(config, rope, device, ROTARY))
-                .collect::<Result<_, _>>()?,
+            ropes: RotaryTable::all(config, device, ROTARY)?,
             products,
             member,
             config: config.clone(),
@@ -199,7 +180,12 @@ impl CudaModel {
             .prepare(cuda, &mut self.products, &limits, types)?;
         let stride = self.parts.head.stride;
         let (precision, tokens) = (self.precision, limits.tokens);
-        let settings = cache_settings(config, precision, block_size, shared_prefix, tokens);
+        let form = CacheForm {
+            precision,
+            block_size,
+            shared_prefix,
+            tokens,
+        };
         // The numbers of a step: a few words for each token, its share of the block tables, and the items of the plan.
         let words = 32 * limits.tokens.max(1024);
         let fp8 = precision.weights == WeightType::F8E4M3;
@@ -213,7 +199,7 @@ impl CudaModel {
             buffers: Buffers::new(cuda, config, &limits, dtype, fp8, stride)?,
             sampler: Sampler::new(cuda, kernels, limits.rows)?,
             states,
-            cache: PagedCache::new(cuda, kernels, &settings, &self.parts.kv_scales)?,
+            caches: Caches::new(cuda, kernels, config, &form, &self.parts.kv_scales)?,
             upload: Upload::new(cuda, words)?,
             choices: Upload::new(cuda, words)?,
             wanted: 0,

@@ -17,19 +17,20 @@ pub use self::load::obstacle;
 
 use super::array::Array;
 use super::buffers::{Buffers, StepLimits};
+use super::caches::{Caches, PlannedKind};
 use super::delta::{PlannedRows, StateRows, States};
 use super::experts::{ExpertKernels, Routed};
 use super::layers::{FeedForward, Mixer, Parts};
 use super::linear::Products;
 use super::nccl::Member;
 use super::operations::{HeadsLayer, Operations, Target, Tokens};
-use super::paged::{AttendedLayer, PagedCache};
-use super::plan::AttentionPlan;
+use super::paged::AttendedLayer;
 use super::sampling::{PackedRequests, SampleRequest, Sampled, Sampler};
 use super::upload::{Packer, Upload};
 use crate::checkpoint::ModelConfig;
+use crate::model::attention::WindowedCache;
 use crate::model::profile::{Phase, Profile};
-use crate::model::rope::RotaryTable;
+use crate::model::rope::{RotaryTable, query_scales};
 use crate::model::{ModelError, StepBatch};
 
 /// A model with its cache on an NVIDIA GPU, or one of several GPUs' parts of it.
@@ -44,7 +45,7 @@ pub(super) struct CudaDecoder {
     operations: Operations,
     experts: Option<ExpertKernels>,
     products: Products,
-    cache: PagedCache,
+    caches: Caches,
     /// The states of recurrent layers, if the model has any.
     states: Option<States>,
     buffers: Buffers,
@@ -75,13 +76,14 @@ pub(super) struct Planned {
     ids: std::ops::Range<usize>,
     /// For each rotary embedding the rows of its table.
     angles: Vec<std::ops::Range<usize>>,
-    slots: std::ops::Range<usize>,
+    /// What queries are multiplied with by their position, as bits, if anything.
+    query_scales: Option<std::ops::Range<usize>>,
     sources: Option<std::ops::Range<usize>>,
     rows: std::ops::Range<usize>,
     /// What rows do with recurrent states, how many there are, and each token's row.
     state_rows: Option<(std::ops::Range<usize>, usize, std::ops::Range<usize>)>,
-    plan_words: std::ops::Range<usize>,
-    plan: AttentionPlan,
+    /// For each kind of layer its attention.
+    kinds: Vec<PlannedKind>,
 }
 
 /// What decides a step's tokens, on its way to the device.
@@ -103,19 +105,28 @@ impl CudaDecoder {
         &mut self.profile
     }
 
-    /// Allocates the cache anew with `blocks` blocks; its content is lost. After an error there is no cache, and this must
-    /// be called again with fewer blocks.
+    /// Allocates the cache anew with `blocks` blocks, and of layers with windows, where they have one of their own, with `windowed`; its
+    /// content is lost. After an error there is no cache, and this must be called again with fewer blocks.
     ///
     /// # Errors
     /// [`ModelError::OutOfMemory`] when it does not fit.
-    pub(super) fn resize_cache(&mut self, blocks: usize) -> Result<(), ModelError> {
+    pub(super) fn resize_cache(
+        &mut self,
+        blocks: usize,
+        windowed: usize,
+    ) -> Result<(), ModelError> {
         let cuda = self.device.as_cuda_device()?.clone();
-        self.cache.resize(&cuda, blocks)
+        self.caches.resize(&cuda, blocks, windowed)
     }
 
     /// Blocks of the cache.
     pub(super) fn blocks(&self) -> usize {
-        self.cache.blocks()
+        self.caches.blocks()
+    }
+
+    /// The cache of layers with windows, where they have one of their own.
+    pub(super) fn windowed(&self) -> Option<WindowedCache> {
+        self.caches.windowed()
     }
 
     /// Checks a step, plans its attention and sends both to the device: all of a launch that may lack memory.
@@ -205,7 +216,6 @@ impl CudaDecoder {
 
     /// Checks a step, plans its attention, and packs both.
     fn prepare(&mut self, batch: &StepBatch) -> Result<Planned, ModelError> {
-        batch.validate(self.cache.block_size(), self.cache.blocks())?;
         if let Some(states) = &self.states {
             batch.validate_states(states.slots())?;
         }
@@ -239,11 +249,12 @@ impl CudaDecoder {
         let angles: Vec<_> = ropes
             .map(|rope| rope.table.rows(batch))
             .collect::<Result<_, _>>()?;
-        let settings = self.cache.plan_settings();
-        let plan = AttentionPlan::new(batch, settings, &self.config.windows)?;
         let state_rows = self.states.as_ref().map(|_| StateRows::new(batch));
+        let scale = self.config.position_scale.as_ref();
+        let query_scales = scale.and_then(|scale| query_scales(scale, &batch.positions));
         let packer = &mut self.packer;
         packer.clear();
+        let kinds = self.caches.plan(batch, &self.config, packer)?;
         let state_rows = state_rows.map(|StateRows { rows, row_of }| {
             (packer.push(&rows), batch.rows.len(), packer.push(&row_of))
         });
@@ -253,12 +264,14 @@ impl CudaDecoder {
             in_order: wanted == n && batch.logits.iter().zip(0..).all(|(&row, at)| row == at),
             ids: packer.push(&batch.tokens),
             angles: angles.iter().map(|rows| packer.push(rows)).collect(),
-            slots: packer.push(&batch.slots),
+            query_scales: query_scales.map(|scales| {
+                let bits: Vec<u32> = scales.into_iter().map(f32::to_bits).collect();
+                packer.push(&bits)
+            }),
             sources: (!sources.is_empty()).then(|| packer.push(&sources)),
             rows: packer.push(&batch.logits),
             state_rows,
-            plan_words: packer.push(&plan.words),
-            plan,
+            kinds,
         })
     }
 
@@ -272,7 +285,7 @@ impl CudaDecoder {
             operations,
             experts,
             products,
-            cache,
+            caches,
             states,
             buffers,
             upload,
@@ -287,8 +300,6 @@ impl CudaDecoder {
         }
         let eps = config.rms_norm_eps as f32;
         let ids = upload.section(step.ids.clone())?;
-        let slots = upload.section(step.slots.clone())?;
-        let plan_words = upload.section(step.plan_words.clone())?;
         profile.time(Phase::Embedding, None, device, || {
             if let Some(sources) = &step.sources {
                 let sources = upload.section(sources.clone())?;
@@ -306,8 +317,11 @@ impl CudaDecoder {
                 member.sum(buffers.added.part(0..rows * hidden)?)
             }),
         };
-        // The result norm of the previous layer, for what that layer adds.
-        let mut result_norm = None;
+        let section = |range: &std::ops::Range<usize>| upload.section(range.clone());
+        let query_scales = step.query_scales.as_ref().map(section).transpose()?;
+        let result_scale = config.result_scale as f32;
+        // How the previous layer's result joins the residual stream.
+        let mut result = (None, 1.0);
         let mut residual = &buffers.hidden;
         let mut rows = n;
         for (index, layer) in parts.layers.iter().enumerate() {
@@ -319,11 +333,13 @@ impl CudaDecoder {
             let plain = Target::Plain(buffers.normed.all());
             let normed = if recurrent { plain } else { x };
             profile.time(Phase::Elementwise, at, device, || {
-                let weight = layer.attention_norm.all();
+                let weight = layer.attention_norm.as_ref().map(Array::all);
                 if index == 0 {
                     operations.rms_norm(normed, residual.all(), weight, (n, hidden), eps)?;
                 } else {
-                    let (added, size) = (buffers.added(result_norm), (n, hidden));
+                    let (norm, sum_scale) = result;
+                    let added = buffers.added(norm, result_scale, sum_scale);
+                    let size = (n, hidden);
                     operations.add_rms_norm(normed, residual.all(), added, weight, size, eps)?;
                 }
                 match x {
@@ -339,21 +355,34 @@ impl CudaDecoder {
             let width = layer.output.inputs();
             match &layer.mixer {
                 Mixer::Attention(attention) => {
-                    let (keys, values, kv_scales) = cache.layer(attention.index)?;
-                    let second = config.second_rope.as_ref();
-                    let rope = usize::from(second.is_some_and(|second| second.layers[index]));
+                    let place = attention.index;
+                    let (keys, values, kv_scales, slots) =
+                        caches.layer(place, &step.kinds, upload)?;
+                    let rope = usize::from(config.has_second_rope(index));
                     let tokens = Tokens {
                         count: n,
                         ids,
                         angles: upload.section(step.angles[rope].clone())?,
                         slots,
                     };
-                    let norms = attention.qk_norms.as_ref();
+                    let mut norms = attention.qk_norms.as_ref();
+                    if let Some((q, k)) = norms.take_if(|_| attention.norms_together) {
+                        let kinds = if attention.form.keys_are_values { 1 } else { 2 };
+                        let keys = attention.kv_heads * attention.head_dim;
+                        let (queries, stride) = (width, width + kinds * keys);
+                        profile.time(Phase::Elementwise, at, device, || {
+                            let (all, size) = (buffers.qkv.all(), (n, stride));
+                            operations.norm_part(all, 0, q.all(), size, eps)?;
+                            operations.norm_part(all, queries, k.all(), size, eps)
+                        })?;
+                    }
                     let heads = HeadsLayer {
                         heads: config.heads,
-                        kv_heads: config.kv_heads,
-                        head_dim: config.head_dim,
+                        kv_heads: attention.kv_heads,
+                        head_dim: attention.head_dim,
                         norms: norms.map(|(q, k)| (q.all(), k.all())),
+                        form: attention.form,
+                        query_scales,
                         eps,
                         cos: ropes[rope].cos.all(),
                         sin: ropes[rope].sin.all(),
@@ -366,14 +395,14 @@ impl CudaDecoder {
                     })?;
                     profile.time(Phase::Attention, at, device, || {
                         let layer = AttendedLayer {
-                            index: attention.index,
+                            index: place,
                             window: config.windows[index],
                             sinks: attention.sinks.as_ref().map(Array::all),
                             q: buffers.q.all(),
                             out: buffers.attended.all(),
                             lse: buffers.lse.all(),
                         };
-                        cache.attend(&layer, &step.plan, plan_words)
+                        caches.attend(&layer, &step.kinds, upload)
                     })?;
                     if let Some(gate) = &attention.gate {
                         // The projection has been split, and its place is free.
@@ -437,11 +466,12 @@ impl CudaDecoder {
             let fp8 = matches!(&layer.feed_forward, FeedForward::Gated { gate_up, .. } if gate_up.is_fp8());
             let x = buffers.target(&buffers.normed, fp8);
             profile.time(Phase::Elementwise, at, device, || {
-                let weight = layer.feed_forward_norm.all();
-                let added = buffers.added(layer.attention_result_norm.as_ref());
+                let weight = layer.feed_forward_norm.as_ref().map(Array::all);
+                let norm = layer.attention_result_norm.as_ref();
+                let added = buffers.added(norm, result_scale, 1.0);
                 operations.add_rms_norm(x, residual.all(), added, weight, (rows, hidden), eps)
             })?;
-            result_norm = layer.feed_forward_result_norm.as_ref();
+            result = (layer.feed_forward_result_norm.as_ref(), layer.scale);
             match &layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => {
                     let width = down.inputs();
@@ -457,45 +487,61 @@ impl CudaDecoder {
                     let Some(experts) = experts else {
                         return Err(ModelError::Batch("no kernels for experts".into()));
                     };
+                    let (normed, added) = (buffers.normed.all(), buffers.added.all());
+                    let shared = mixture.shared.as_ref().zip(buffers.shared.as_ref());
+                    let size = (rows, hidden);
                     profile.time(Phase::Gemm, at, device, || {
-                        products.multiply(
-                            operations,
-                            x,
-                            &mixture.router,
-                            experts.logits(),
-                            rows,
-                        )?;
+                        if let Some((shared, result)) = shared {
+                            let (gate_up, down) = (&shared.gate_up, &shared.down);
+                            let x = buffers.target(&buffers.normed, gate_up.is_fp8());
+                            if let Target::Fp8(out) = x {
+                                operations.quantize_rows(out, normed, size)?;
+                            }
+                            let width = down.inputs();
+                            let inner = buffers.target(&buffers.gated, down.is_fp8());
+                            let both = buffers.gate_up.all();
+                            products.apply(operations, x, gate_up, both, rows)?;
+                            operations.activate(inner, both, (rows, width), config.activation)?;
+                            products.apply(operations, inner, down, result.all(), rows)?;
+                        }
+                        // Experts beside a dense layer take in the residual stream, and so does their router.
+                        let beside = shared.and_then(|(shared, result)| {
+                            shared.beside.as_ref().map(|norms| (norms, result))
+                        });
+                        let norm = |weight: &Array| {
+                            let (out, weight) = (Target::Plain(normed), Some(weight.all()));
+                            operations.rms_norm(out, residual.all(), weight, size, eps)
+                        };
+                        if let Some((norms, result)) = beside {
+                            let weight = norms.dense_result.all();
+                            operations.norm_part(result.all(), 0, weight, size, eps)?;
+                            norm(&norms.router)?;
+                        }
+                        let logits = experts.logits();
+                        products.multiply(operations, x, &mixture.router, logits, rows)?;
+                        if let Some((norms, _)) = beside {
+                            norm(&norms.experts)?;
+                        }
                         experts.forward(
                             operations,
                             mixture,
                             &Routed {
                                 rows,
                                 hidden,
-                                x: buffers.normed.all(),
+                                x: normed,
                                 gate_up: buffers.gate_up.all(),
                                 gated: buffers.gated.all(),
-                                out: buffers.added.all(),
+                                out: added,
                             },
                         )?;
-                        let (Some(shared), Some(result)) = (&mixture.shared, &buffers.shared)
-                        else {
+                        if let Some((norms, _)) = beside {
+                            operations.norm_part(added, 0, norms.result.all(), size, eps)?;
+                        }
+                        let Some((shared, result)) = shared else {
                             return Ok(());
                         };
-                        let (gate_up, down) = (&shared.gate_up, &shared.down);
-                        let normed = buffers.normed.all();
-                        let x = buffers.target(&buffers.normed, gate_up.is_fp8());
-                        if let Target::Fp8(out) = x {
-                            operations.quantize_rows(out, normed, (rows, hidden))?;
-                        }
-                        let width = down.inputs();
-                        let inner = buffers.target(&buffers.gated, down.is_fp8());
-                        products.apply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
-                        let gate_up = buffers.gate_up.all();
-                        operations.activate(inner, gate_up, (rows, width), config.activation)?;
-                        products.apply(operations, inner, down, result.all(), rows)?;
-                        let row = (normed, shared.weight.all());
-                        let (out, size) = (buffers.added.all(), (rows, hidden));
-                        operations.add_shared(out, result.all(), row, size)
+                        let row = (normed, shared.weight.as_ref().map(Array::all));
+                        operations.add_shared(added, result.all(), row, size)
                     })?;
                 }
             }
@@ -505,8 +551,8 @@ impl CudaDecoder {
             operations.add_rms_norm(
                 Target::Plain(buffers.normed.all()),
                 residual.all(),
-                buffers.added(result_norm),
-                parts.norm.all(),
+                buffers.added(result.0, result_scale, result.1),
+                Some(parts.norm.all()),
                 (rows, hidden),
                 eps,
             )
@@ -514,13 +560,13 @@ impl CudaDecoder {
         let x = Target::Plain(buffers.normed.all());
         profile.time(Phase::Head, None, device, || {
             products.multiply(operations, x, &parts.head, buffers.logits.all(), rows)?;
-            match config.logit_softcap {
-                Some(bound) => {
-                    let elements = rows * parts.head.stride;
-                    operations.softcap(buffers.logits.all(), elements, bound as f32)
-                }
-                None => Ok(()),
+            let (scale, bound) = (config.logit_scale, config.logit_softcap);
+            if bound.is_none() && (scale - 1.0).abs() < 1e-12 {
+                return Ok(());
             }
+            let (logits, elements) = (buffers.logits.all(), rows * parts.head.stride);
+            let bound = bound.map(|bound| bound as f32);
+            operations.scale_and_bound(logits, elements, scale as f32, bound)
         })
     }
 }

@@ -119,15 +119,12 @@ __device__ __forceinline__ void joined_fp8(uint8_t* out, float* scales, const T*
 ACTIVATION(bf16)
 ACTIVATION(f16)
 
-/// `bound · tanh(x / bound)` of each number, in place; `count` is a multiple of 4.
-extern "C" __global__ void __launch_bounds__(256) softcap(float* values, int count, float bound) {
+/// Each number times `factor`, and then `bound · tanh(x / bound)` of it, unless the bound is 0; in place, `count` is a multiple of 4.
+extern "C" __global__ void __launch_bounds__(256) scale_and_bound(float* values, int count, float factor, float bound) {
     const int at = 4 * static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (at >= count)
         return;
     float4 four = *reinterpret_cast<const float4*>(values + at);
-    four.x = bound * tanhf(four.x / bound);
-    four.y = bound * tanhf(four.y / bound);
-    four.z = bound * tanhf(four.z / bound);
-    four.w = bound * tanhf(four.w / bound);
-    *reinterpret_cast<float4*>(values + at) = four;
+    const auto of = [&](float x) { return bound > 0.0f ? bound * tanhf(x * factor / bound) : x * factor; };
+    *reinterpret_cast<float4*>(values + at) = make_float4(of(four.x), of(four.y), of(four.z), of(four.w));
 }

@@ -289,7 +289,8 @@ template <typename T> __device__ __forceinline__ void gate_heads(T* x, const T* 
     store_raw8(x + 8 * static_cast<int64_t>(vector), pack8<T>(values));
 }
 
-/// Adds the shared expert's result times the sigmoid of the row's product with a vector. A block to a row.
+/// Adds the shared expert's result times the sigmoid of the row's product with a vector, or as it is where there is none. A block to a
+/// row.
 template <typename T>
 __device__ __forceinline__ void add_shared(T* out, const T* shared_result, const T* x, const T* weight, int rows, int width) {
     __shared__ float sums[32];
@@ -297,7 +298,7 @@ __device__ __forceinline__ void add_shared(T* out, const T* shared_result, const
     if (row >= rows)
         return;
     float product = 0.0f;
-    for (int vector = threadIdx.x; vector < width / 8; vector += blockDim.x) {
+    for (int vector = threadIdx.x; weight != nullptr && vector < width / 8; vector += blockDim.x) {
         float values[8], weights[8];
         unpack8<T>(load_raw8(x + row * width + 8 * vector), values);
         unpack8<T>(load_raw8(weight + 8 * vector), weights);
@@ -305,7 +306,7 @@ __device__ __forceinline__ void add_shared(T* out, const T* shared_result, const
         for (int i = 0; i < 8; i++)
             product = fmaf(values[i], weights[i], product);
     }
-    const float share = sigmoid(block_sum(product, sums));
+    const float share = weight == nullptr ? 1.0f : sigmoid(block_sum(product, sums));
     for (int vector = threadIdx.x; vector < width / 8; vector += blockDim.x) {
         float values[8], added[8];
         unpack8<T>(load_raw8(out + row * width + 8 * vector), values);

@@ -3,11 +3,17 @@
 //
 // A group of lanes takes one head of one token. A lane holds eight values of the head's first half and the eight they are
 // rotated with, `head_dim / 2` further on.
+//
+// `form` says what a family does otherwise: values may be the projected keys, and may be normed, without a weight (both Gemma 4);
+// norms may follow the rotation (Hunyuan).
 #include "common.cuh"
 
 namespace {
 
 constexpr unsigned NO_SLOT = 0xffffffffu;
+constexpr unsigned KEYS_ARE_VALUES = 1;
+constexpr unsigned NORMS_VALUES = 2;
+constexpr unsigned NORMS_LAST = 4;
 
 template <typename T>
 __device__ __forceinline__ void store_cached(T* cache, int64_t at, const float (&values)[8], float) {
@@ -22,8 +28,8 @@ template <typename T, typename CACHE>
 __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache, const T* qkv, const T* q_norm,
                                             const T* k_norm, const float* cos, const float* sin,
                                             const unsigned* angles, const unsigned* slots, const float* k_scale,
-                                            const float* v_scale, int n, int heads, int kv_heads, int head_dim,
-                                            float eps) {
+                                            const float* v_scale, const float* q_scales, int n, int heads, int kv_heads,
+                                            int head_dim, unsigned form, float eps) {
     const int lanes = head_dim / 16;
     int group = 1;
     while (group < lanes)
@@ -40,33 +46,42 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
     const int half = head_dim / 2;
     float low[8] = {}, high[8] = {};
     if (active) {
-        const T* from = qkv + (static_cast<int64_t>(token) * all + head) * head_dim + 8 * lane;
+        const bool shared = (form & KEYS_ARE_VALUES) != 0;
+        const int row = shared && is_value ? head - kv_heads : head;
+        const int64_t first = static_cast<int64_t>(token) * (shared ? all - kv_heads : all) + row;
+        const T* from = qkv + first * head_dim + 8 * lane;
         unpack8<T>(load_raw8(from), low);
         unpack8<T>(load_raw8(from + half), high);
     }
-    if (q_norm != nullptr || k_norm != nullptr) {
+    const T* weight = is_value ? nullptr : head < heads ? q_norm : k_norm;
+    const auto norm = [&] {
         float squares = 0.0f;
 #pragma unroll
         for (int i = 0; i < 8; i++)
             squares += low[i] * low[i] + high[i] * high[i];
         for (int by = group / 2; by > 0; by /= 2)
             squares += __shfl_xor_sync(ALL_LANES, squares, by);
-        const T* weight = head < heads ? q_norm : k_norm;
-        if (active && !is_value && weight != nullptr) {
-            const float factor = rsqrtf(squares / static_cast<float>(head_dim) + eps);
-            float low_weight[8], high_weight[8];
+        if (!active || (is_value ? (form & NORMS_VALUES) == 0 : weight == nullptr))
+            return;
+        const float factor = rsqrtf(squares / static_cast<float>(head_dim) + eps);
+        float low_weight[8], high_weight[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            low_weight[i] = high_weight[i] = 1.0f;
+        if (weight != nullptr) {
             unpack8<T>(load_raw8(weight + 8 * lane), low_weight);
             unpack8<T>(load_raw8(weight + half + 8 * lane), high_weight);
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                low[i] *= factor * low_weight[i];
-                high[i] *= factor * high_weight[i];
-            }
         }
-    }
-    if (!active)
-        return;
-    if (!is_value) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            low[i] *= factor * low_weight[i];
+            high[i] *= factor * high_weight[i];
+        }
+    };
+    const bool normed = q_norm != nullptr || k_norm != nullptr || (form & NORMS_VALUES) != 0;
+    if (normed && (form & NORMS_LAST) == 0)
+        norm();
+    if (active && !is_value) {
         const int64_t angle = static_cast<int64_t>(angles[token]) * half + 8 * lane;
 #pragma unroll
         for (int i = 0; i < 8; i += 4) {
@@ -81,6 +96,18 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
                 low[i + j] = x * cosines[j] - y * sines[j];
                 high[i + j] = y * cosines[j] + x * sines[j];
             }
+        }
+    }
+    if (normed && (form & NORMS_LAST) != 0)
+        norm();
+    if (!active)
+        return;
+    if (head < heads && q_scales != nullptr) {
+        const float scale = q_scales[token];
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            low[i] *= scale;
+            high[i] *= scale;
         }
     }
     if (head < heads) {
@@ -108,16 +135,18 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
     extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_##T(                                        \
         T* q, T* k_cache, T* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,                \
         const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                         \
-        const float* v_scale, int n, int heads, int kv_heads, int head_dim, float eps) {                               \
-        split_heads<T, T>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale, v_scale, n,      \
-                          heads, kv_heads, head_dim, eps);                                                             \
+        const float* v_scale, const float* q_scales, int n, int heads, int kv_heads, int head_dim, unsigned form,      \
+        float eps) {                                                                                                   \
+        split_heads<T, T>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale, v_scale,         \
+                          q_scales, n, heads, kv_heads, head_dim, form, eps);                                          \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_fp8_##T(                                    \
         T* q, uint8_t* k_cache, uint8_t* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,    \
         const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                         \
-        const float* v_scale, int n, int heads, int kv_heads, int head_dim, float eps) {                               \
+        const float* v_scale, const float* q_scales, int n, int heads, int kv_heads, int head_dim, unsigned form,      \
+        float eps) {                                                                                                   \
         split_heads<T, uint8_t>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale,            \
-                                v_scale, n, heads, kv_heads, head_dim, eps);                                           \
+                                v_scale, q_scales, n, heads, kv_heads, head_dim, form, eps);                           \
     }
 SPLIT_HEADS(bf16)
 SPLIT_HEADS(f16)

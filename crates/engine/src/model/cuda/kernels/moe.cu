@@ -22,10 +22,15 @@ __device__ __forceinline__ float in_order(unsigned order) {
     return __uint_as_float(order & 0x80000000u ? order & 0x7fffffffu : ~order);
 }
 
-/// Softmax over the experts, then the k likeliest, likeliest first, ties by number. A warp to a token.
+__device__ __forceinline__ float logistic(float x) { return 1.0f / (1.0f + expf(-x)); }
+
+/// The k best experts, best first, ties by number, and their weights. Scores are a softmax over the experts, or with `sigmoid` each is the
+/// logit's own, to which `correction` is added to choose, and not to weigh. Weights are times `scale`, and times the expert's own
+/// scale where there are `scales`. A warp to a token.
 template <typename T>
-__device__ __forceinline__ void route(unsigned* chosen, float* weights, const T* logits, int n, int experts, int k,
-                                      int renormalise) {
+__device__ __forceinline__ void route(unsigned* chosen, float* weights, const T* logits, const float* correction,
+                                      const float* scales, int n, int experts, int k, int renormalise, int sigmoid,
+                                      float scale) {
     const int lane = threadIdx.x % 32;
     const int token = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
     if (token >= n)
@@ -37,15 +42,23 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
 #pragma unroll
     for (int i = 0; i < ROUTE_HELD; i++) {
         const int expert = 32 * i + lane;
-        order[i] = expert < experts ? order_of(to_float(row[expert])) : 0;
+        order[i] = 0;
+        if (expert < experts) {
+            float score = to_float(row[expert]);
+            if (sigmoid)
+                score = logistic(score) + (correction == nullptr ? 0.0f : correction[expert]);
+            order[i] = order_of(score);
+        }
         highest_order = max(highest_order, order[i]);
     }
     const float highest = in_order(__reduce_max_sync(ALL_LANES, highest_order));
     float sum = 0.0f;
+    if (!sigmoid) {
 #pragma unroll
-    for (int i = 0; i < ROUTE_HELD; i++)
-        sum += 32 * i + lane < experts ? expf(in_order(order[i]) - highest) : 0.0f;
-    sum = warp_sum(sum);
+        for (int i = 0; i < ROUTE_HELD; i++)
+            sum += 32 * i + lane < experts ? expf(in_order(order[i]) - highest) : 0.0f;
+        sum = warp_sum(sum);
+    }
     float mine = 0.0f; // lane j keeps the j-th choice
     unsigned my_expert = 0;
     float chosen_sum = 0.0f;
@@ -64,7 +77,7 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
 #pragma unroll
         for (int i = 0; i < ROUTE_HELD; i++)
             order[i] = static_cast<unsigned>(32 * i + lane) == expert ? 0 : order[i];
-        const float share = expf(in_order(top) - highest) / sum;
+        const float share = sigmoid ? logistic(to_float(row[expert])) : expf(in_order(top) - highest) / sum;
         chosen_sum += share;
         if (lane == j) {
             mine = share;
@@ -72,8 +85,10 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
         }
     }
     if (lane < k) {
+        // Sigmoids may all be zero.
+        const float share = renormalise ? mine / (chosen_sum == 0.0f ? 1.0f : chosen_sum) : mine;
         chosen[static_cast<int64_t>(token) * k + lane] = my_expert;
-        weights[static_cast<int64_t>(token) * k + lane] = renormalise ? mine / chosen_sum : mine;
+        weights[static_cast<int64_t>(token) * k + lane] = share * scale * (scales == nullptr ? 1.0f : scales[my_expert]);
     }
 }
 
@@ -186,9 +201,9 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
 
 #define MOE(T)                                                                                                         \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
-        moe_route_##T(unsigned* experts_of, float* weights, const T* logits, int n, int experts, int k,                \
-                      int renormalise) {                                                                               \
-        route<T>(experts_of, weights, logits, n, experts, k, renormalise);                                             \
+        moe_route_##T(unsigned* experts_of, float* weights, const T* logits, const float* correction,                  \
+                      const float* scales, int n, int experts, int k, int renormalise, int sigmoid, float scale) {     \
+        route<T>(experts_of, weights, logits, correction, scales, n, experts, k, renormalise, sigmoid, scale);         \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
         moe_combine_##T(T* out, const T* y, const float* weights, const unsigned* inverse, int n, int width, int k) {  \

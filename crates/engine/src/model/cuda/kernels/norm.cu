@@ -1,5 +1,6 @@
 // RMS norm (https://arxiv.org/abs/1910.07467), alone or after the addition to the residual stream, and quantised or not.
-// What is added may have to go through a norm of its own first (GLM-4 0414).
+// What is added may have to go through a norm of its own first (GLM-4 0414), and be scaled (Granite); so may be the sum (Gemma 4).
+// Without a weight there is no norm: layers of OLMo 2 take in the sum as it is.
 //
 // A row is read once and kept in registers as it is stored. A warp takes a narrow row, a block a wide one.
 #include "common.cuh"
@@ -23,7 +24,8 @@ enum class Before { nothing, add, norm_and_add };
 
 template <typename T, Before BEFORE, bool FP8>
 __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T* residual, const T* x, const T* x_weight,
-                                     const T* weight, int rows, int width, float eps) {
+                                     const T* weight, int rows, int width, int stride, float eps, float x_scale,
+                                     float sum_scale) {
     constexpr bool ADD = BEFORE != Before::nothing;
     __shared__ float x_sums[32];
     __shared__ float sums[32];
@@ -33,7 +35,7 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
     if (row >= rows)
         return;
     const int vectors = width / 8;
-    const int64_t begin = static_cast<int64_t>(row) * width;
+    const int64_t begin = static_cast<int64_t>(row) * stride;
     uint4 held[HELD], held_residual[HELD];
     // All loads before the first store, which might be to the same place for all the compiler knows.
 #pragma unroll
@@ -79,7 +81,7 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
             unpack8<T>(held_residual[i], before);
 #pragma unroll
             for (int j = 0; j < 8; j++)
-                values[j] += before[j];
+                values[j] = (values[j] * x_scale + before[j]) * sum_scale;
             held[i] = pack8<T>(values);
             store_raw8(residual + begin + 8 * vector, held[i]);
             unpack8<T>(held[i], values);
@@ -95,7 +97,8 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
         const int vector = i * blockDim.x + threadIdx.x;
         if (vector >= vectors)
             break;
-        held[i] = normed8<T>(held[i], factor, weight + 8 * vector);
+        if (weight != nullptr)
+            held[i] = normed8<T>(held[i], factor, weight + 8 * vector);
         if constexpr (FP8) {
             float values[8];
             unpack8<T>(held[i], values);
@@ -126,35 +129,40 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
 
 #define NORM(T)                                                                                                        \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
-        rms_norm_##T(T* out, const T* x, const T* weight, int rows, int width, float eps) {                            \
-        norm<T, Before::nothing, false>(out, nullptr, nullptr, nullptr, x, nullptr, weight, rows, width, eps);         \
+        rms_norm_##T(T* out, const T* x, const T* weight, int rows, int width, int stride, float eps) {                \
+        norm<T, Before::nothing, false>(out, nullptr, nullptr, nullptr, x, nullptr, weight, rows, width, stride, eps,  \
+                                        1.0f, 1.0f);                                                                   \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(1024) add_rms_norm_##T(T* out, T* residual, const T* added,           \
-                                                                        const T* weight, int rows, int width,          \
-                                                                        float eps) {                                   \
-        norm<T, Before::add, false>(out, nullptr, nullptr, residual, added, nullptr, weight, rows, width, eps);        \
+    extern "C" __global__ void __launch_bounds__(1024)                                                                 \
+        add_rms_norm_##T(T* out, T* residual, const T* added, const T* weight, int rows, int width, float eps,         \
+                         float added_scale, float sum_scale) {                                                         \
+        norm<T, Before::add, false>(out, nullptr, nullptr, residual, added, nullptr, weight, rows, width, width, eps,  \
+                                    added_scale, sum_scale);                                                           \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         norm_add_rms_norm_##T(T* out, T* residual, const T* added, const T* added_weight, const T* weight, int rows,   \
-                              int width, float eps) {                                                                  \
+                              int width, float eps, float added_scale, float sum_scale) {                              \
         norm<T, Before::norm_and_add, false>(out, nullptr, nullptr, residual, added, added_weight, weight, rows,       \
-                                             width, eps);                                                              \
+                                             width, width, eps, added_scale, sum_scale);                               \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024) rms_norm_fp8_##T(uint8_t* out, float* scales, const T* x,       \
                                                                         const T* weight, int rows, int width,          \
                                                                         float eps) {                                   \
-        norm<T, Before::nothing, true>(nullptr, out, scales, nullptr, x, nullptr, weight, rows, width, eps);           \
+        norm<T, Before::nothing, true>(nullptr, out, scales, nullptr, x, nullptr, weight, rows, width, width, eps,     \
+                                       1.0f, 1.0f);                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* weight, int rows,      \
-                             int width, float eps) {                                                                   \
-        norm<T, Before::add, true>(nullptr, out, scales, residual, added, nullptr, weight, rows, width, eps);          \
+                             int width, float eps, float added_scale, float sum_scale) {                               \
+        norm<T, Before::add, true>(nullptr, out, scales, residual, added, nullptr, weight, rows, width, width, eps,    \
+                                   added_scale, sum_scale);                                                            \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
         norm_add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* added_weight,     \
-                                  const T* weight, int rows, int width, float eps) {                                   \
+                                  const T* weight, int rows, int width, float eps, float added_scale,                  \
+                                  float sum_scale) {                                                                   \
         norm<T, Before::norm_and_add, true>(nullptr, out, scales, residual, added, added_weight, weight, rows, width,  \
-                                            eps);                                                                      \
+                                            width, eps, added_scale, sum_scale);                                       \
     }
 NORM(bf16)
 NORM(f16)

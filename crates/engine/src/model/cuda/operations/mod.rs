@@ -144,7 +144,7 @@ pub struct Operations {
     silu_mul: Pair,
     gelu_mul: Pair,
     clamped_swiglu: Pair,
-    softcap: Function,
+    scale_and_bound: Function,
     gather_rows: Function,
     token_from_previous: Function,
     gate_heads: Function,
@@ -161,6 +161,30 @@ pub struct Added<'a> {
     pub values: Slice<'a>,
     /// The weight of an RMS norm that is applied to the values first, `[width]`, if the family has one.
     pub norm: Option<Slice<'a>>,
+    /// What the values are multiplied with then.
+    pub scale: f32,
+    /// What the sum is multiplied with.
+    pub sum_scale: f32,
+}
+
+/// How queries, keys and values differ from a plain decoder's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HeadsForm {
+    /// Values are the projected keys, before these are normed and rotated.
+    pub keys_are_values: bool,
+    /// Values are normed by head, without a weight.
+    pub norms_values: bool,
+    /// Queries and keys are normed after their rotation.
+    pub norms_last: bool,
+}
+
+impl HeadsForm {
+    /// As the kernel reads it.
+    fn bits(self) -> u32 {
+        u32::from(self.keys_are_values)
+            | u32::from(self.norms_values) << 1
+            | u32::from(self.norms_last) << 2
+    }
 }
 
 /// What [`Operations::split_heads`] must know of a layer.
@@ -174,6 +198,10 @@ pub struct HeadsLayer<'a> {
     pub head_dim: usize,
     /// Norm weights of queries and keys, `[head_dim]`.
     pub norms: Option<(Slice<'a>, Slice<'a>)>,
+    /// What else is done to them.
+    pub form: HeadsForm,
+    /// What queries are multiplied with in the end, by token: the bits of f32 `[n]`.
+    pub query_scales: Option<Slice<'a>>,
     /// The norms' epsilon.
     pub eps: f32,
     /// f32 `[angles, head_dim / 2]`
@@ -217,7 +245,7 @@ impl Operations {
             silu_mul: Pair::load(kernels, "activation", "silu_mul", t)?,
             gelu_mul: Pair::load(kernels, "activation", "gelu_mul", t)?,
             clamped_swiglu: Pair::load(kernels, "activation", "clamped_swiglu", t)?,
-            softcap: kernels.function("activation", "softcap")?,
+            scale_and_bound: kernels.function("activation", "scale_and_bound")?,
             gather_rows: kernels.function("rows", &format!("gather_rows_{t}"))?,
             token_from_previous: kernels.function("rows", "token_from_previous")?,
             gate_heads: kernels.function("delta", &format!("gate_heads_{t}"))?,
@@ -241,7 +269,7 @@ impl Operations {
         self.dtype
     }
 
-    /// The RMS norm of rows.
+    /// The RMS norm of rows; without a weight they stay as they are.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -249,7 +277,7 @@ impl Operations {
         &self,
         out: Target,
         x: Slice,
-        weight: Slice,
+        weight: Option<Slice>,
         (rows, width): (usize, usize),
         eps: f32,
     ) -> Result<(), ModelError> {
@@ -258,15 +286,49 @@ impl Operations {
         let mut args = out.args(NAME, self.dtype, rows, width)?;
         args.extend([
             Arg::Array(x.check(NAME, "x", self.dtype, rows * width)?),
-            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            array_or_null(weight, NAME, "weight", self.dtype, width)?,
             count(rows),
             count(width),
-            Arg::F32(eps),
         ]);
+        if matches!(out, Target::Plain(_)) {
+            args.push(count(width));
+        }
+        args.push(Arg::F32(eps));
         self.rms_norm.of(out).launch(norm_grid(rows, width), &args)
     }
 
-    /// Adds to the residual stream, in place, and takes its RMS norm; both norms have the same epsilon.
+    /// The RMS norm, in place, of a part of each of `rows` rows of `stride` numbers: the `weight.elements()` ones from `first` on.
+    ///
+    /// # Errors
+    /// [`ModelError`] naming the kernel and what does not fit.
+    pub(crate) fn norm_part(
+        &self,
+        x: Slice,
+        first: usize,
+        weight: Slice,
+        (rows, stride): (usize, usize),
+        eps: f32,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "rms_norm";
+        let width = weight.elements();
+        check_width(NAME, width, 8, 32_768)?;
+        check_width(NAME, first + stride, 8, usize::MAX)?;
+        let x = x.check(NAME, "x", self.dtype, rows * stride)?;
+        let x = x.part(first..rows * stride)?;
+        let args = [
+            Arg::Array(x),
+            Arg::Array(x),
+            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            count(rows),
+            count(width),
+            count(stride),
+            Arg::F32(eps),
+        ];
+        self.rms_norm.plain.launch(norm_grid(rows, width), &args)
+    }
+
+    /// Adds to the residual stream, in place, and takes its RMS norm, or without a weight the sum as it is; both norms have the same
+    /// epsilon.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -275,7 +337,7 @@ impl Operations {
         out: Target,
         residual: Slice,
         added: Added,
-        weight: Slice,
+        weight: Option<Slice>,
         (rows, width): (usize, usize),
         eps: f32,
     ) -> Result<(), ModelError> {
@@ -295,15 +357,17 @@ impl Operations {
             }
         };
         args.extend([
-            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            array_or_null(weight, NAME, "weight", self.dtype, width)?,
             count(rows),
             count(width),
             Arg::F32(eps),
+            Arg::F32(added.scale),
+            Arg::F32(added.sum_scale),
         ]);
         kernel.of(out).launch(norm_grid(rows, width), &args)
     }
 
-    /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`: queries, normed and rotated, to `q` `[n, heads,
+    /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`, or with one `kv_heads` where values are keys: queries, normed and rotated, to `q` `[n, heads,
     /// head_dim]`; keys, normed and rotated, and values to their slots of the cache.
     ///
     /// Rows of the tables and slots are checked on the host when the step is planned, not here.
@@ -327,6 +391,11 @@ impl Operations {
         check_width(NAME, head_dim, 16, 512)?;
         let n = tokens.count;
         let all = heads + 2 * kv_heads;
+        let projected = if layer.form.keys_are_values {
+            heads + kv_heads
+        } else {
+            all
+        };
         let (cache, function) = match layer.kv_scales {
             None => (self.dtype, &self.split_heads.plain),
             Some(_) => (DType::F8E4M3, &self.split_heads.fp8),
@@ -337,7 +406,7 @@ impl Operations {
             Arg::Array(q.check(NAME, "q", self.dtype, n * heads * head_dim)?),
             Arg::Array(layer.keys.check(NAME, "keys", cache, 1)?),
             Arg::Array(layer.values.check(NAME, "values", cache, 1)?),
-            Arg::Array(qkv.check(NAME, "qkv", self.dtype, n * all * head_dim)?),
+            Arg::Array(qkv.check(NAME, "qkv", self.dtype, n * projected * head_dim)?),
             norms[0],
             norms[1],
             Arg::Array(layer.cos.check(NAME, "cos", DType::F32, head_dim / 2)?),
@@ -346,10 +415,12 @@ impl Operations {
             Arg::Array(tokens.slots.check(NAME, "slots", DType::U32, n)?),
             scales[0],
             scales[1],
+            array_or_null(layer.query_scales, NAME, "scales of queries", DType::U32, n)?,
             count(n),
             count(heads),
             count(kv_heads),
             count(head_dim),
+            Arg::U32(layer.form.bits()),
             Arg::F32(layer.eps),
         ];
         let groups = up(head_dim, 16).next_power_of_two();
@@ -394,19 +465,27 @@ impl Operations {
         kernel.of(out).launch(grid, &args)
     }
 
-    /// `bound · tanh(x / bound)` of numbers in f32, in place; their count is a multiple of 4.
+    /// Numbers in f32 times a factor, then within a bound, `bound · tanh(x / bound)`, if there is one; in place, their count is a
+    /// multiple of 4.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
-    pub fn softcap(&self, values: Slice, elements: usize, bound: f32) -> Result<(), ModelError> {
-        const NAME: &str = "softcap";
+    pub fn scale_and_bound(
+        &self,
+        values: Slice,
+        elements: usize,
+        factor: f32,
+        bound: Option<f32>,
+    ) -> Result<(), ModelError> {
+        const NAME: &str = "scale_and_bound";
         check_width(NAME, elements, 4, i32::MAX as usize)?;
         let args = [
             Arg::Array(values.check(NAME, "values", DType::F32, elements)?),
             count(elements),
-            Arg::F32(bound),
+            Arg::F32(factor),
+            Arg::F32(bound.unwrap_or(0.0)),
         ];
-        self.softcap
+        self.scale_and_bound
             .launch(Grid::row(up(elements, 1024), 256), &args)
     }
 
@@ -432,7 +511,7 @@ impl Operations {
     }
 
     /// Adds to `out` the result of the expert that works on every token, times the sigmoid of the product of `x` and `weight`,
-    /// `[width]`; all others `[rows, width]`.
+    /// `[width]`, if there is a weight; all others `[rows, width]`.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -440,7 +519,7 @@ impl Operations {
         &self,
         out: Slice,
         result: Slice,
-        (x, weight): (Slice, Slice),
+        (x, weight): (Slice, Option<Slice>),
         (rows, width): (usize, usize),
     ) -> Result<(), ModelError> {
         const NAME: &str = "add_shared";
@@ -449,7 +528,7 @@ impl Operations {
             Arg::Array(out.check(NAME, "out", self.dtype, rows * width)?),
             Arg::Array(result.check(NAME, "result", self.dtype, rows * width)?),
             Arg::Array(x.check(NAME, "x", self.dtype, rows * width)?),
-            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            array_or_null(weight, NAME, "weight", self.dtype, width)?,
             count(rows),
             count(width),
         ];
