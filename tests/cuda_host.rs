@@ -647,6 +647,48 @@ fn fp8_weights_with_scales_in_the_product_and_after_it() {
     }
 }
 
+/// What single families have of their own, under weights and products in FP8, and where it cannot be: keys and values in FP8.
+#[test]
+fn families_with_parts_of_their_own_in_fp8() {
+    let _alone = alone();
+    for (name, _, random) in families_with_parts_of_their_own(&small()) {
+        let fp8 = Precision {
+            weights: WeightType::F8E4M3,
+            ..Precision::all(DType::BF16)
+        };
+        let generated = generate(load(&random, &device(0), fp8).unwrap(), &random).unwrap();
+        let [logit, odds, _] = distance(&random, &generated);
+        println!("{name}, weights in FP8: logits {logit:.3}, odds {odds:.3}");
+        let (most, far) = if name.contains("MoE") {
+            (1.5, 0.2)
+        } else {
+            (0.6, 0.1)
+        };
+        assert!(
+            logit < most && odds < far,
+            "{name}: logits {logit}, odds {odds}"
+        );
+        let cache = Precision {
+            kv: DType::F8E4M3,
+            ..Precision::all(DType::BF16)
+        };
+        let unbounded = ["EXAONE", "OLMo", "MiniMax", "Gemma 4"];
+        let unbounded = unbounded.iter().any(|family| name.contains(family));
+        match load_model(&random.config, &random.weights, &[device(0)], cache, false) {
+            Ok(_) => assert!(!unbounded, "{name}"),
+            Err(error) => {
+                // Heads of 32 are too narrow for it in any case.
+                let why = if unbounded {
+                    "keys and values of"
+                } else {
+                    "heads of 32 in a cache in FP8"
+                };
+                assert!(error.to_string().contains(why), "{name}: {error}");
+            }
+        }
+    }
+}
+
 /// Allows only tokens whose remainder follows that of the last one, so that a mask of another place or row would be seen.
 struct Remainders;
 

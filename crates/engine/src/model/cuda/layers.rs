@@ -239,7 +239,7 @@ impl Loader<'_> {
         Ok(Layer {
             attention_norm: attention_norm.as_ref().map(Array::of).transpose()?,
             mixer,
-            output: self.linear(&output, self.config.biases.output, Division::Inputs(width))?,
+            output: self.linear(output, self.config.biases.output, Division::Inputs(width))?,
             attention_result_norm: optional(&names.attention_result_norm)?,
             feed_forward_norm: optional(&names.feed_forward_norm)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
@@ -252,7 +252,9 @@ impl Loader<'_> {
                     let (gate_up, down) = self.gated(names, self.config.intermediate)?;
                     FeedForward::Gated { gate_up, down }
                 }
-                names => FeedForward::Mixture(self.mixture(names)?),
+                names @ FeedForwardNames::Mixture { .. } => {
+                    FeedForward::Mixture(self.mixture(names)?)
+                }
             },
         })
     }

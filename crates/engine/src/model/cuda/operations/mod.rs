@@ -94,16 +94,19 @@ impl<'a> Target<'a> {
         rows: usize,
         width: usize,
     ) -> Result<Vec<Arg<'a>>, ModelError> {
-        Ok(match self {
-            Self::Plain(out) => vec![Arg::Array(out.check(kernel, "out", dtype, rows * width)?)],
+        // Room for what follows: a launch is to allocate once.
+        let mut args = Vec::with_capacity(16);
+        match self {
+            Self::Plain(out) => args.push(array(out, kernel, "out", dtype, rows * width)?),
             Self::Fp8(out) => {
                 check_width(kernel, width, 16, 32_768)?;
-                vec![
+                args.extend([
                     array(out.values, kernel, "out", DType::F8E4M3, rows * width)?,
-                    Arg::Array(out.scales.check(kernel, "scales", DType::F32, rows)?),
-                ]
+                    array(out.scales, kernel, "scales", DType::F32, rows)?,
+                ]);
             }
-        })
+        }
+        Ok(args)
     }
 }
 
