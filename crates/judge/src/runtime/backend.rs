@@ -44,7 +44,6 @@ pub(crate) struct IdleBackend {
     pub(crate) name: String,
     /// Requests that it works on at once, at most.
     pub(crate) places: usize,
-    /// Starts it.
     pub(crate) start: StartBackend,
 }
 

@@ -126,7 +126,6 @@ impl Life {
         self.commands.front().map(|command| command.sleeps)
     }
 
-    /// Ends the next command.
     fn carried_out(&mut self, result: &Result<(), CommandError>) {
         let command = self.commands.pop_front();
         for done in command.into_iter().flat_map(|command| command.done) {
@@ -237,7 +236,6 @@ impl Owner {
         }
     }
 
-    /// A backend has ended.
     pub(super) fn ended(&mut self, at: usize, result: Result<(), EngineError>) {
         self.backends[at].has_ended = true;
         let is_failure = result.is_err();

@@ -74,7 +74,6 @@ enum Known {
     Answer(Arc<Answer>),
 }
 
-/// A backend that runs.
 pub(super) struct Running {
     pub(super) backend: Box<dyn Backend>,
     /// Requests that it has.
@@ -220,7 +219,6 @@ impl Owner {
         }
     }
 
-    /// Starts backends.
     pub(super) fn start(&mut self, backends: Vec<IdleBackend>) -> Result<(), ThreadError> {
         self.last = None;
         self.backends.clear();
@@ -291,7 +289,6 @@ impl Owner {
         self.mailbox.clone()
     }
 
-    /// Takes what somebody asks.
     fn admit(&mut self, submission: Submission) {
         let Some(submission) = self.join(submission) else {
             return;

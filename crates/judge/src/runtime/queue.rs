@@ -101,7 +101,6 @@ impl<T> FairQueue<T> {
         self.last.retain(&stays);
     }
 
-    /// Whether nothing waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.turns.is_empty() && self.last.is_empty()
     }

@@ -225,7 +225,6 @@ pub(super) fn elements(value: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Reads a body.
 pub(super) fn read_json<'b, T: serde::Deserialize<'b>>(json: &'b [u8]) -> Result<T, ApiError> {
     serde_json::from_slice(json)
         .map_err(|error| ApiError::bad_request(format!("the body is not valid JSON: {error}")))

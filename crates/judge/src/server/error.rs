@@ -62,7 +62,6 @@ impl ApiError {
         }
     }
 
-    /// As JSON.
     pub(super) fn to_json(&self) -> Value {
         let kind = match self.status {
             StatusCode::UNAUTHORIZED => "authentication_error",

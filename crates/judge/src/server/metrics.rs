@@ -58,7 +58,6 @@ impl Metrics {
         self.judged.get()
     }
 
-    /// Counts a verdict.
     pub(super) fn judged(&self, verdict: &Verdict) {
         self.judged.inc();
         let labels = ByStatus {

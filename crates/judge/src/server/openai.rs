@@ -373,7 +373,6 @@ impl Coming {
 }
 
 impl App {
-    /// The model that generates.
     fn chat(&self) -> Result<&Arc<ChatModel>, ApiError> {
         self.chat.as_ref().ok_or_else(|| {
             let why = "this server has no single model of its own (`--rules only`, several judges, or a judge behind --endpoint, which is to be asked itself), and \

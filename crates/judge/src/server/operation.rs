@@ -59,7 +59,6 @@ pub(super) async fn wake_up(State(app): State<Arc<App>>) -> Result<Json<Value>, 
     carried_out(hears, "ready").await
 }
 
-/// Whether the judge sleeps.
 pub(super) async fn is_sleeping(State(app): State<Arc<App>>) -> Json<Value> {
     let is_sleeping = matches!(app.judges.phase(), Phase::Asleep(_));
     Json(json!({"is_sleeping": is_sleeping}))

@@ -34,7 +34,6 @@ pub(super) struct Row<'b, Q> {
     pub(super) response: &'b str,
 }
 
-/// Verdicts as they come.
 pub(super) struct Verdicts(mpsc::UnboundedReceiver<Verdict>);
 
 impl Verdicts {
