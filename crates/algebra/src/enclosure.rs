@@ -26,10 +26,10 @@ const AGREEMENT: u32 = 500;
 /// Precisions, one after the other, of constants and at points.
 const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_600];
 const POINT_LADDER: [u32; 2] = [704, 1_600];
-/// Points at which expressions with variables are compared to [`AGREEMENT`] bits.
-const POINTS: usize = 6;
-/// Fewer than this are no evidence.
-const LEAST: usize = 3;
+/// Bits to which doubles of values that are likely equal agree.
+const CLOSE: u32 = 20;
+/// Points at which expressions with variables are compared to [`AGREEMENT`] bits; fewer are no evidence.
+const POINTS: usize = 3;
 
 fn at_point<R: Real>(
     a: &Expr,
@@ -69,15 +69,20 @@ fn at_point<R: Real>(
     }
 }
 
-/// Do doubles show that two constants differ?
-pub(super) fn apart(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<bool> {
-    let found = at_point::<Double>(a, b, &[], 53, AGREEMENT, Branches::RealRoots, budget)?;
-    Ok(matches!(found, Enclosed::Different))
+/// What doubles show of two constants: apart, or so close that they are likely equal.
+pub(super) fn rough(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Enclosed> {
+    at_point::<Double>(a, b, &[], 53, CLOSE, Branches::RealRoots, budget)
 }
 
-/// Compares two constants.
-pub(super) fn constants(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Enclosed> {
-    for bits in CONSTANT_LADDER {
+/// Compares two constants of which doubles showed so much.
+pub(super) fn constants(
+    a: &Expr,
+    b: &Expr,
+    rough: Enclosed,
+    budget: &mut Budget,
+) -> Outcome<Enclosed> {
+    // The first step tells those apart that are not that close.
+    for &bits in &CONSTANT_LADDER[usize::from(rough == Enclosed::Agreeing)..] {
         match at_point::<Big>(a, b, &[], bits, AGREEMENT, Branches::RealRoots, budget)? {
             Enclosed::Open => {}
             decided => return Ok(decided),
@@ -127,11 +132,11 @@ fn at_several(
 ) -> Outcome<Enclosed> {
     let mut candidates = Vec::new();
     for index in 0..sample::MOST_POINTS {
-        if index >= sample::POINTS && candidates.len() >= POINTS {
+        if index >= sample::POINTS && candidates.len() >= 2 * POINTS {
             break;
         }
         let point = sample::point(index, variables, features);
-        match at_point::<Double>(a, b, &point, 53, 20, branches, budget)? {
+        match at_point::<Double>(a, b, &point, 53, CLOSE, branches, budget)? {
             Enclosed::Different => return Ok(Enclosed::Different),
             Enclosed::Agreeing | Enclosed::Equal => {
                 candidates.insert(0, index);
@@ -162,9 +167,7 @@ fn at_several(
             return Ok(Enclosed::Agreeing);
         }
     }
-    Ok(if agreeing >= LEAST {
-        Enclosed::Agreeing
-    } else if seen > 0 {
+    Ok(if seen > 0 {
         Enclosed::Open
     } else {
         Enclosed::Undefined

@@ -86,8 +86,12 @@ pub(super) fn compare_values(
             _ => {}
         }
     }
-    if features.constant && enclosure::apart(a, b, budget)? {
-        return Ok((Identity::Different, "enclosure"));
+    let mut rough = Enclosed::Open;
+    if features.constant {
+        rough = enclosure::rough(a, b, budget)?;
+        if rough == Enclosed::Different {
+            return Ok((Identity::Different, "enclosure"));
+        }
     }
     match modular::compare(a, b, budget)? {
         Congruence::Equal => return Ok((Identity::Equal, "identity")),
@@ -96,7 +100,7 @@ pub(super) fn compare_values(
         Congruence::Open => {}
     }
     let enclosed = if features.constant {
-        enclosure::constants(a, b, budget)?
+        enclosure::constants(a, b, rough, budget)?
     } else {
         enclosure::functions(a, b, features, budget)?
     };
