@@ -51,9 +51,27 @@ pub(crate) enum Verdict {
 
 /// Compares `pred` with `gold` if that is a text in quotes, or a collection that holds one, or pairs; `None` for
 /// mathematics. `statement`: what `pred` announces.
-pub(crate) fn verdict(gold: &str, statement: &str, pred: &str) -> Option<Verdict> {
+pub(crate) fn verdict(gold: &str, statement: &str, announced: bool, pred: &str) -> Option<Verdict> {
     let gold = whole(gold).filter(Value::is_code)?;
     let last = last(pred);
+    // What is announced decides, whatever else stands in quotes.
+    if announced
+        && let Value::Text(false, text) = &gold
+        && stated(statement).is_none()
+        && !text.trim().is_empty()
+        && let said = extract::bare(statement)
+        // The blanks of "'  x'" were taken off with its quotes.
+        && (said == text || said != text.trim())
+    {
+        let within = said.contains(&**text) || text.contains(said);
+        return Some(if said == text && !is_number(text) {
+            Verdict::Equal
+        } else if within {
+            Verdict::Open
+        } else {
+            Verdict::Different
+        });
+    }
     let stated = match (stated(statement), last) {
         // The quotes were taken off with the markup.
         (_, Some((before, Value::Text(bytes, text)))) if text == extract::bare(statement) => {
@@ -68,9 +86,29 @@ pub(crate) fn verdict(gold: &str, statement: &str, pred: &str) -> Option<Verdict
     };
     Some(if gold == stated {
         Verdict::Equal
+    } else if matches!(stated, Value::Number(..)) && sole(&gold).as_ref() == Some(&stated) {
+        // `['70']` may be the number 70, written out as text.
+        Verdict::Open
     } else {
         Verdict::Different
     })
+}
+
+/// The number that a text, or a list of one, holds and nothing else.
+fn sole(value: &Value) -> Option<Value> {
+    match value {
+        Value::Text(false, text) => whole(text).filter(|it| matches!(it, Value::Number(..))),
+        Value::Sequence(_, parts) => match &**parts {
+            [part] => sole(part),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Is a text nothing but a number?
+fn is_number(text: &str) -> bool {
+    matches!(whole(text), Some(Value::Number(..)))
 }
 
 /// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection? Or in a fence that holds nothing

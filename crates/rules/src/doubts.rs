@@ -1,13 +1,13 @@
 //! Doubts about a verdict: what equal or different answers stand among, and whether one of them may be meant otherwise.
 
 use crate::algebra;
-use crate::answer::Answer;
+use crate::answer::{Answer, Unit};
 use crate::config::Config;
 use crate::lexicon::numbers::{cardinal, ordinal};
-use crate::lexicon::units::currency;
+use crate::lexicon::units::{currency, currency_signs};
 use crate::lexicon::words;
 use crate::verifier::Side;
-use crate::{alternatives, code, compare, extract, parse};
+use crate::{alternatives, compare, extract, parse};
 
 /// From how many words on an announced statement tells a story, of which a number may be another than the answer.
 const LONG: usize = 8;
@@ -33,9 +33,7 @@ impl Doubts<'_> {
             let pair = called(stated).zip(called(said));
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
-        Some(if !code::may_be_equal(self.texts[0], said) {
-            "collections of different lengths"
-        } else if extract::opposed(stated, said) {
+        Some(if extract::opposed(stated, said) {
             "one side says the opposite of the other"
         } else if compare::reordered(stated, said) {
             "the same letters in another order"
@@ -43,6 +41,10 @@ impl Doubts<'_> {
             "dollars of two countries"
         } else if other_currency(gold, pred) {
             "another currency"
+        } else if names_another_unit(a, b, extract::unit_after(&pred.text, said))
+            && !is_abbreviated(a, &pred.text, said)
+        {
+            "a word after the number may be its unit"
         } else if extract::holds(&gold.text, &pred.text, said) {
             "what is counted holds what the reference counts"
         } else if let Some(doubt) = self.of_either(true) {
@@ -340,6 +342,57 @@ fn is_rate(pred: &Side) -> bool {
     after.starts_with(' ')
         && matches!(words.next(), Some("a" | "an" | "per" | "each" | "every"))
         && words.next().is_some_and(|it| times.contains(&it))
+}
+
+/// Is the unit of `a` made of the first letters of what follows the number: bpm of "60 beats per minute"?
+fn is_abbreviated(a: &Answer, value: &str, statement: &str) -> bool {
+    let Answer::Quantity(a) = a else {
+        return false;
+    };
+    let number = value.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let (_, after) = statement.rsplit_once(number).unwrap_or_default();
+    let words = after.split(|it: char| !it.is_alphabetic());
+    let initials: String = words.filter_map(|it| it.chars().next()).collect();
+    (a.unit.as_ref()).is_some_and(|it| it.name.len() > 1 && initials.starts_with(&*it.name))
+}
+
+/// Does a word that stands after the number of `b`, which was read without it, name no unit or currency of `a`? Of a script without
+/// spaces it is all that follows.
+fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
+    /// How many characters such a unit has at most.
+    const LONGEST: usize = 8;
+    let (Answer::Quantity(a), Answer::Quantity(b)) = (a, b) else {
+        return false;
+    };
+    // What is counted, "5 leagues", may be a unit too.
+    let label = b.unit.as_ref().filter(|it| it.dimension.is_none());
+    let Some(word) = label.map_or(word, |it| Some(&it.name)) else {
+        return false;
+    };
+    let unit = a.unit.as_ref().filter(|it| it.dimension.is_some());
+    let measures = a.currency.is_some() || unit.is_some();
+    let is_own = |name: &str| {
+        let mut signs = currency_signs().filter(|(sign, _)| sign.trim_start_matches('\\') == name);
+        let money = currency(name)
+            .map(|(code, _)| code)
+            .or_else(|| signs.next().map(|it| it.1));
+        let money = money.is_some() && money == a.currency.as_deref();
+        let other = parse::unit(name);
+        let same = |(own, other): (&Unit, &Unit)| {
+            own.dimension == other.dimension && own.size == other.size
+        };
+        money || unit.zip(other.as_ref()).is_some_and(same)
+    };
+    // "3.5个小时"
+    let mut begins = word.char_indices().map(|(at, _)| &word[at..]).take(2);
+    let own = is_own(word)
+        || !word.is_ascii()
+            && begins.any(|from| {
+                let ends = from.char_indices().map(|(at, it)| at + it.len_utf8());
+                ends.take(LONGEST).any(|end| is_own(&from[..end]))
+            });
+    let bare = b.unit.is_none() || label.is_some();
+    measures && bare && b.currency.is_none() && !b.percent && !own
 }
 
 /// Do both sides name a currency, and not the same?

@@ -232,7 +232,10 @@ fn strict(
         let reason = "what is fenced is not said to be the answer".to_owned();
         return unread(Status::UnparsedPred, &[&gold.text], &[statement], reason);
     }
-    match code::verdict(reference, statement, response) {
+    let announced = read
+        .as_ref()
+        .is_ok_and(|side| extract::is_announced(side.method));
+    match code::verdict(reference, statement, announced, response) {
         Some(Verdict::Open) if read.is_err() => {}
         Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
@@ -303,6 +306,9 @@ fn strict(
                 texts: [reference, response],
                 configs: [gold_config, config],
             };
+            if comparison.equal == Some(true) && !code::may_be_equal(reference, &pred.statement) {
+                return of_code(Verdict::Different, &gold.text, &pred.text);
+            }
             let doubt = match comparison.equal {
                 Some(true) => doubts.of_equal(),
                 Some(false) if doubts.of_either(false).is_none() && doubts.is_fall() => {
@@ -349,7 +355,7 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
     let bare = extract::bare(&gold.text);
-    let bare = bare.strip_prefix("the ").unwrap_or(bare);
+    let bare = without_article(bare);
     // Co is no CO.
     let symbol = words::ELEMENT.contains_exactly(bare);
     let is = |text: &str| {
@@ -515,7 +521,7 @@ impl Verifier {
             }
             let pred = read(pred, Role::Prediction, &self.config, false);
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
-            let found = pred.and_then(|side| extract::parts(&side.text));
+            let found = pred.and_then(parts_of);
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
             let part = |(label, value): &(&str, &str)| {
                 let own = found
@@ -539,12 +545,22 @@ fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
     }
 }
 
+/// The labelled parts of a side; those of boxes have their labels before them.
+fn parts_of(side: &Side) -> Option<Vec<(&str, &str)>> {
+    let boxed = || extract::parts(&side.statement).filter(|_| side.method == "boxed");
+    extract::parts(&side.text).or_else(boxed)
+}
+
 /// Why parts are open.
 const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
 fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
-    let (a, b) = (extract::parts(&gold.text), extract::parts(&pred.text));
+    let a = extract::parts(&gold.text);
+    let b = a
+        .as_ref()
+        .and_then(|_| parts_of(pred))
+        .or_else(|| extract::parts(&pred.text));
     if a.is_none() && b.is_none() {
         return None;
     }
@@ -635,6 +651,21 @@ fn same_digits(a: &str, b: &str) -> bool {
         let text = text.strip_suffix(['K', 'k']).unwrap_or(text);
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit() || it == b',')
     };
+    // "1.5k"
+    let thousands = |text: &str| {
+        let count: f64 = text.strip_suffix(['K', 'k'])?.parse().ok()?;
+        Some(count * 1000.0)
+    };
+    let is = |one: &str, other: &str| {
+        let plain = digits(other) && !in_thousands(other);
+        let other: Option<f64> = other.replace(',', "").parse().ok().filter(|_| plain);
+        thousands(one)
+            .zip(other)
+            .is_some_and(|(a, b)| (a - b).abs() < 1e-6)
+    };
+    if is(a, b) || is(b, a) {
+        return true;
+    }
     let bare = |text: &str| text.replace(',', "").replace(['K', 'k'], "000");
     digits(a)
         && digits(b)

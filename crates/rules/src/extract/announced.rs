@@ -3,7 +3,7 @@
 use super::items::{self, Candidate, Form, Source};
 use super::markup::{trim_markup, without_markup};
 use super::whole::is_product;
-use super::{choice, maths, ratio, sentences, stated, words};
+use super::{choice, listed, maths, ratio, sentences, spoken, stated, words};
 
 /// How long an answer in words is at most, in bytes.
 const MAX_WORDS: usize = 120;
@@ -19,6 +19,10 @@ pub(super) fn read<'t>(
 ) -> Option<Candidate<'t>> {
     let start = skip_fillers(source.text, next_content(source.text, from)?);
     let start = skip_spaceless(source.text, start);
+    let list = list_from(source.text, from, start);
+    if let Some(listed) = list.and_then(|at| listed::leading(source, at)) {
+        return (listed.range.end - start.min(listed.range.end) <= reach).then_some(listed);
+    }
     let end = sentences::end(
         source.text,
         source.regions,
@@ -28,6 +32,10 @@ pub(super) fn read<'t>(
     if end <= start {
         return None;
     }
+    // "3! = 6"
+    let computed = source.text[end..].starts_with("! =");
+    let on = computed.then(|| sentences::end(source.text, source.regions, end + 1, usize::MAX));
+    let end = on.flatten().unwrap_or(end);
     let end = end + usize::from(is_factorial(source.text, start, end));
     let end = start + before_spaceless(&source.text[start..end]);
     if source.regions.has_box(&(start..end)) && !source.open_boxes {
@@ -46,6 +54,15 @@ pub(super) fn read<'t>(
         }
         _ => Some(reading),
     }
+}
+
+/// Where a list begins of which `start` is after the first markup: its emphasis, or its bullet.
+fn list_from(text: &str, from: usize, start: usize) -> Option<usize> {
+    let skipped = &text[from..start];
+    let mark = skipped.trim_end_matches(['*', '`', '_']);
+    let marked = mark.len() < skipped.len() && !mark.is_empty();
+    let line = skipped.rfind('\n').map(|at| from + at + 1);
+    marked.then_some(from + mark.len()).or(line)
 }
 
 /// How far "not A but" reaches, after which the answer stands; 0 where a clause does not begin so.
@@ -142,6 +159,9 @@ fn answer<'t>(
         let text = &source.text[range.clone()];
         return Some(Candidate::new(text, Form::Plain, range));
     }
+    if let Some(written) = spoken::written(trim_markup(rest)) {
+        return Some(Candidate::new(written, Form::Plain, start..end));
+    }
     if let Some((text, length)) = ratio::leading(&rest[markup..]) {
         let range = start..start + markup + length;
         return Some(Candidate::new(text, Form::Plain, range));
@@ -232,6 +252,9 @@ pub(super) fn words_only<'t>(
         let text = without_markup(text);
         return Some(Candidate::new(text, Form::Words, start..end));
     }
+    if let Some(list) = word_list(clause) {
+        return Some(Candidate::new(list, Form::Words, start..end));
+    }
     let mut length = clause.find([',', ';', '\n', '(']).unwrap_or(clause.len());
     for stop in STOPS {
         if let Some(at) = clause[..length].find(stop)
@@ -261,6 +284,35 @@ pub(super) fn words_only<'t>(
     }
     let (text, range) = (without_markup(text), start..start + length);
     Some(Candidate::new(text, Form::Words, range))
+}
+
+/// Three or more short texts with commas and a joining word between them, "red, green and blue", with commas alone.
+fn word_list(clause: &str) -> Option<String> {
+    let bare = trim_markup(clause).trim_end_matches('.');
+    let (rest, last) = bare.rsplit_once(", ").unwrap_or((bare, ""));
+    let mut items: Vec<&str> = rest.split(", ").collect();
+    let joined = last.split_once(' ').unwrap_or_default();
+    if words::JOINS_ITEMS.contains(joined.0) && !joined.1.contains(' ') {
+        items.push(joined.1);
+    } else {
+        let words: Vec<&str> = last.split(' ').collect();
+        let at = words
+            .iter()
+            .position(|it| words::JOINS_ITEMS.contains(it))?;
+        let (one, other) = (words.get(..at)?, words.get(at + 1..)?);
+        items.push(&last[..one.join(" ").len()]);
+        items.push(&last[last.len() - other.join(" ").len()..]);
+    }
+    let text = |it: &&str| {
+        (1..=2).contains(&it.split(' ').count())
+            && it.chars().all(|it| it.is_alphabetic() || it == ' ')
+            && !words::words_of(it).any(|it| {
+                words::SUBORDINATING.contains(it)
+                    || words::DENIES.contains(it)
+                    || words::JOINS_ITEMS.contains(it)
+            })
+    };
+    (items.len() > 2 && items.iter().all(text)).then(|| items.join(", "))
 }
 
 /// Does a colon, or a heading's end, stand before the answer?

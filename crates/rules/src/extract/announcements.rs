@@ -170,7 +170,9 @@ fn spaceless(text: &str, start: usize, end: usize, said: Phrase) -> Option<Ancho
     let rest = &text[end..];
     let bare = rest.trim_start_matches(['*', '_', ' ', '】', '」', '#']);
     let at = end + rest.len() - bare.len();
-    let complete = text[start..end].ends_with([':', '：']) || said.how == AnchorKind::Option;
+    let closed = rest[..rest.len() - bare.len()].contains(['】', '」']);
+    let complete =
+        closed || text[start..end].ends_with([':', '：']) || said.how == AnchorKind::Option;
     let bound = match words::SPACELESS_BINDER.begin(bare) {
         Some((word, rest)) => {
             at + word.len() + rest.len() - rest.trim_start_matches([',', '、', ' ']).len()

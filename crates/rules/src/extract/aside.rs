@@ -253,7 +253,7 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     if words::is_number_word(inner) && read(before).is_some_and(|it| Some(it) == read(inner)) {
         return Some(at);
     }
-    let changes = super::qualifiers::change("", &sentence[at..]);
+    let changes = super::beside::changes("", &sentence[at..], super::beside::How::Announced);
     (explains && has_digit(before) && !inner.contains(')') && !changes).then_some(at)
 }
 

@@ -6,7 +6,7 @@ use super::markup::{trim_markup, without_markup};
 use super::no_answer::is_placeholder;
 use super::scan::{Boxed, Regions};
 use super::tail::tail;
-use super::words;
+use super::{labelled, words};
 
 /// How far apart boxes that belong together may stand, in bytes.
 const MAX_GAP: usize = 90;
@@ -21,6 +21,8 @@ pub(super) struct InBoxes<'t> {
     pub start: usize,
     /// After the last one.
     pub end: usize,
+    /// The same with the labels before them, "(a) 12, (b) 3/4", where each has one.
+    pub labelled: Option<String>,
 }
 
 /// The last answer in boxes that ends before `limit`.
@@ -32,6 +34,7 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
         .rposition(|boxed| boxed.closed && !is_placeholder(&text[boxed.content.clone()]))?;
     let end = boxes[index].end;
     let mut parts = vec![part(text, &boxes[index])];
+    let mut labels = vec![label_before(&text[..boxes[index].start])];
     let mut start = boxes[index].start;
     while index > 0 && parts.len() < MAX_JOINED {
         let before = &boxes[index - 1];
@@ -45,6 +48,7 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
             }
         } else if belong_together(gap) {
             parts.push(part(text, before));
+            labels.push(label_before(&text[..before.start]));
         } else {
             break;
         }
@@ -52,12 +56,41 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
         index -= 1;
     }
     parts.reverse();
+    labels.reverse();
+    let labelled = (parts.len() > 1)
+        .then(|| with_labels(&labels, &parts))
+        .flatten();
     let text = if parts.len() == 1 {
         parts.pop()?
     } else {
         Cow::Owned(parts.join(", "))
     };
-    (!text.is_empty()).then_some(InBoxes { text, start, end })
+    (!text.is_empty()).then_some(InBoxes {
+        text,
+        start,
+        end,
+        labelled,
+    })
+}
+
+/// The label in brackets that stands right before a box: `a` of `(a) \boxed{12}`.
+fn label_before(before: &str) -> Option<&str> {
+    const LONGEST: usize = 3;
+    let near = before.trim_end_matches([' ', '$', '*', ':', '=', '\n', '-', '[', '\\']);
+    let inner = near.strip_suffix(')')?;
+    let label = &inner[inner.rfind('(')? + 1..];
+    let short = (1..=LONGEST).contains(&label.len());
+    (short && label.bytes().all(|it| it.is_ascii_alphanumeric())).then_some(label)
+}
+
+/// Labelled parts, one a box; `None` where they are none.
+fn with_labels(labels: &[Option<&str>], parts: &[Cow<'_, str>]) -> Option<String> {
+    let labels: Option<Vec<&str>> = labels.iter().copied().collect();
+    let parts = labels?.into_iter().zip(parts);
+    let parts: Vec<String> = parts.map(|(label, it)| format!("({label}) {it}")).collect();
+    let joined = parts.join(", ");
+    let read = labelled::parts(&joined).is_some_and(|it| it.len() == parts.len());
+    read.then_some(joined)
 }
 
 /// What an unclosed box holds: all of the rest.
@@ -80,6 +113,17 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
         after[tail.unit].trim()
     } else {
         ""
+    };
+    // "\\mathrm{r} / \\mathrm{s}": a letter that is no unit says nothing of the value.
+    let lettered = |name: &str| name.len() == 1 && name.bytes().all(|it| it.is_ascii_alphabetic());
+    let mut groups = unit
+        .split('{')
+        .skip(1)
+        .filter_map(|it| it.split('}').next());
+    let unit = if groups.any(|it| lettered(it.trim()) && !words::is_unit(it.trim())) {
+        ""
+    } else {
+        unit
     };
     if unit.is_empty() && sign.is_empty() {
         return inner;
@@ -173,11 +217,12 @@ fn belong_together(gap: &str) -> bool {
         || "\\approx \\cdot \\times \\frac \\implies \\Rightarrow"
             .split(' ')
             .any(|command| gap.contains(command));
-    if gap.len() > MAX_GAP || computed || [". ", ".\n"].iter().any(|stop| gap.trim().contains(stop))
-    {
+    let labelled = label_before(gap).is_some();
+    let stops = !labelled && [". ", ".\n"].iter().any(|stop| gap.trim().contains(stop));
+    if gap.len() > MAX_GAP || computed || stops {
         return false;
     }
-    let mut listed = gap.contains([',', ';', '&']);
+    let mut listed = labelled || gap.contains([',', ';', '&']);
     let mut count = 0;
     for word in gap.split(|it: char| !it.is_alphabetic()) {
         if words::among(word, &["and", "or", "und", "et"]) {

@@ -114,12 +114,17 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
             }
             _ => (joined, false),
         };
+        // "C) I and II only": a blank alone joins no second letter to a marked one.
+        let blank = !word && rest[..rest.len() - joined.len()].trim().is_empty();
         if !separated && !word {
             break;
         }
         let Some((letter, length, also)) = letter(joined) else {
             break;
         };
+        if blank && marked && !also {
+            break;
+        }
         let after = &joined[length..];
         if !also
             && after.starts_with(' ')

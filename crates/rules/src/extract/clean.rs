@@ -65,6 +65,7 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
     } else {
         text
     };
+    let text = without_end_marks(text);
     let mut found = signs(text);
     let mut part = Cow::Borrowed(text);
     if found & STRUCTURE != 0 {
@@ -85,6 +86,26 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
         part = Cow::Owned(plain);
     }
     Ok(with_other_notations(part, found))
+}
+
+/// A text without the marks of its end that a model wrote out: `8[EOS]`, `8<|end_of_text|>`.
+fn without_end_marks(text: &str) -> &str {
+    let mut text = text;
+    loop {
+        let bare = text.trim_end();
+        if !bare.ends_with(['>', ']']) {
+            return text;
+        }
+        let ends = |mark: &&str| {
+            let at = bare.len().checked_sub(mark.len());
+            let end = at.and_then(|at| bare.get(at..));
+            end.is_some_and(|it| it.eq_ignore_ascii_case(mark))
+        };
+        match words::END_MARKS.iter().find(ends) {
+            Some(mark) => text = &bare[..bare.len() - mark.len()],
+            None => return text,
+        }
+    }
 }
 
 /// What of a text is to be looked at more closely, as a sum of bits: most texts hold nothing of it.

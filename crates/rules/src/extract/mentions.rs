@@ -2,6 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::beside::{self, How};
 use super::markup::trim_markup as bare;
 use super::{qualifiers, words};
 
@@ -19,7 +20,7 @@ pub(crate) fn mentions(text: &str, answer: &str) -> bool {
         .iter()
         .any(|it| it.starts_with(|it: char| it.is_ascii_digit()));
     let denies = answer.iter().any(|it| qualifiers::is_denial(it));
-    let changed = numbered && qualifiers::change_words(line, "");
+    let changed = numbered && beside::changes(line, "", How::Worded);
     let denied = !denies && qualifiers::deny(line);
     !(answer.is_empty() || changed || denied)
         && answer

@@ -19,7 +19,7 @@
 //! | `clean`, `scan` | what of a response counts; where its boxes and formulas are |
 //! | `search` | weighs boxes, announcements and the rest against each other |
 //! | `reach` | where what is announced ends |
-//! | `labelled` | labelled parts, which are no choices |
+//! | `labelled`, `listed` | labelled parts, which are no choices; answers that are set off from each other, which are a list |
 //! | `boxes`, `formulas`, `strings` | what a box or a formula says; given strings |
 //! | `choice`, `settled` | choice letters, with the texts of their options; the choice that a sentence settles on |
 //! | `announcements`, `announced` | words that announce an answer; what stands after them |
@@ -28,7 +28,8 @@
 //! | `ending`, `mentions` | a reference at the end of a sentence that announces nothing; its words and numbers near the end of a text |
 //! | `decimal` | numbers with a decimal comma |
 //! | `maths`, `symbols`, `tail`, `ratio` | how far mathematics reaches in prose; units and labels after a number |
-//! | `qualifiers`, `aside` | words beside an answer that change it; what follows an answer without being one |
+//! | `beside` | words beside an answer that change it: the rows of a table |
+//! | `qualifiers`, `aside` | answers that are supposed, doubted or taken back; what follows an answer without being one |
 //! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
 //! | `computed` | calls and operators of programs as mathematics |
@@ -38,6 +39,7 @@
 mod announced;
 mod announcements;
 mod aside;
+mod beside;
 mod boxes;
 mod chain;
 mod choice;
@@ -49,6 +51,7 @@ mod formulas;
 mod hypertext;
 mod items;
 mod labelled;
+mod listed;
 mod markup;
 mod maths;
 mod mentions;
@@ -70,6 +73,8 @@ mod whole;
 mod words;
 
 use std::borrow::Cow;
+
+use beside::How;
 
 use crate::config::{Config, DecimalMark};
 
@@ -140,7 +145,7 @@ pub(crate) use markup::trim_markup as bare;
 pub(crate) use mentions::{holds_near_end, mentions, mentions_part, quotes};
 pub(crate) use no_answer::is_refusal as refuses;
 pub(crate) use qualifiers::{
-    change_option, currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
+    currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
 };
 pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 
@@ -160,9 +165,42 @@ pub(crate) fn supposes(before: &str) -> bool {
     qualifiers::suppose(before) || qualifiers::supposes(before)
 }
 
+/// Do words right after the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
+pub(crate) fn change_option(after: &str) -> bool {
+    beside::changes("", after, How::Option)
+}
+
+/// The word, or the sign of a currency, right after a value in a statement, which may be its unit; `None` where it is known to be none.
+pub(crate) fn unit_after<'t>(value: &str, statement: &'t str) -> Option<&'t str> {
+    let (_, after) = statement.rsplit_once(value)?;
+    let after = after.trim_start_matches(['*', '`']);
+    if after.starts_with(words::is_spaceless) {
+        let end = after.find(|it| !words::is_spaceless(it));
+        let known = words::ENDS_SPACELESS.begin(after).is_some();
+        return (!known).then_some(&after[..end.unwrap_or(after.len())]);
+    }
+    if let Some(rest) = after.strip_prefix(" $")
+        && !rest.contains(char::is_alphanumeric)
+    {
+        return Some(&after[1..2]);
+    }
+    let after = after.strip_prefix(' ').unwrap_or(after);
+    let word = words::first_word(after.trim_start_matches(['$', ' ']));
+    let known = [
+        &words::NOT_COUNTED,
+        &words::PREPOSITION,
+        &words::SUBORDINATING,
+        &words::CONCLUDING,
+        &words::ADJECTIVE,
+        &words::REASON,
+        &words::COMMA_LANGUAGE,
+    ];
+    (word.len() > 1 && !known.iter().any(|it| it.contains(word))).then_some(word)
+}
+
 /// Do words before a value change, deny or doubt it?
 pub(crate) fn qualifies(before: &str) -> bool {
-    qualifiers::change(before, "")
+    beside::changes(before, "", How::Announced)
         || qualifiers::doubt(before)
         || words::words_of(before).any(qualifiers::is_denial)
 }
@@ -187,7 +225,7 @@ pub(crate) fn choice_instead<'t>(
         text: Cow::Owned(letters),
         method: "choice",
         statement: Cow::Owned(found.statement.clone().into_owned()),
-        qualified: found.qualified || qualifiers::change_words(before, ""),
+        qualified: found.qualified || beside::changes(before, "", How::Worded),
         doubtful: found.doubtful,
         option,
     })
@@ -216,7 +254,7 @@ pub(crate) fn short(text: &str) -> Option<String> {
     let line = bare(text);
     let says = line.len() <= LONGEST
         && !line.contains(['\n', '?'])
-        && (line.contains("not exist") || !qualifiers::change_words(line, ""))
+        && (line.contains("not exist") || !beside::changes(line, "", How::Worded))
         && !words::words_of(line).any(|it| words::CONDITION.contains(it));
     (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
 }

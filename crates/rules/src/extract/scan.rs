@@ -245,6 +245,11 @@ impl<'t> Scanner<'t> {
         if self.open_box.is_none() {
             let rest = &self.text[end..self.text.floor_char_boundary(end + 44)];
             let text = rest.trim_start_matches(' ');
+            // "I wrote it with \\boxed notation." mentions the command.
+            let value = |it: char| it.is_ascii_digit() || "-+.\\$".contains(it);
+            if self.open.is_none() && !text.starts_with(value) {
+                return end;
+            }
             let word = text.find(' ').filter(|_| self.open.is_none());
             let length = ["$", "\n", "{", "}", "\\)", "\\]"]
                 .iter()

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::announcements::{self, Anchor, AnchorKind};
+use super::beside::{self, How};
 use super::items::{Candidate, Form, Source};
 use super::reach::{self, MAX_REACH};
 use super::scan::scan;
@@ -144,10 +145,17 @@ impl<'t> Search<'t, '_, '_> {
             || match reading.kind {
                 Form::Words => {
                     let truth = words::among(&reading.text, &["yes", "no", "true", "false"]);
-                    truth && restricts(after) || qualifiers::change_words(before, after)
+                    truth && restricts(after) || beside::changes(before, after, How::Worded)
                 }
-                Form::Choice => qualifiers::change_choice(before, &all[from..to], after),
-                _ => qualifiers::change_value(before, &reading.text, after),
+                Form::Choice => beside::changes(before, after, How::of_letter(&all[from..to])),
+                _ => {
+                    beside::changes(before, after, How::Announced)
+                        || beside::says_another(&reading.text, after)
+                        || qualifiers::is_argument(before)
+                        || qualifiers::is_rate(&reading.text, after)
+                        || qualifiers::is_replaced(&reading.text, after)
+                        || aside::rounds(&reading.text, after) == Some(false)
+                }
             }
             || qualifiers::is_place(&reading.text)
             || qualifiers::change_spaceless(before, after);
@@ -348,14 +356,14 @@ impl<'t> Search<'t, '_, '_> {
             let after = text[found.end..end].trim_start_matches(['$', '*', '\\', ')', ']']);
             let after = after.split("</").next().unwrap_or("");
             // "\boxed{12} is incorrect", "\boxed{12} or more"
-            let near = after.split(',').next().unwrap_or("");
             let before = text.ceil_char_boundary(found.start.saturating_sub(80));
-            let denied = qualifiers::denied_after(after)
-                || qualifiers::change_near("", near)
-                || qualifiers::denied_before(&text[before.min(found.start)..found.start]);
+            let before = &text[before.min(found.start)..found.start];
+            let denied = beside::changes(before, after, How::Boxed);
             let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {
                 Cow::Borrowed(&text[found.start..end])
+            } else if let Some(labelled) = found.labelled {
+                Cow::Owned(labelled)
             } else {
                 reading.text.clone()
             };
@@ -447,8 +455,15 @@ impl<'t> Search<'t, '_, '_> {
                         || qualifiers::deny_announcement(
                             &self.source.text[anchor.start..reading.range.start.max(said_until)],
                         ));
-            let start = if denied { anchor.start } else { anchor.end };
             let text = self.source.text;
+            // The emphasis of "**Answer:** 3" closes after the announcement.
+            let marks = text[anchor.end..].trim_start_matches(['*', '_']);
+            let closed = if marks.starts_with([' ', '\n']) {
+                text.len() - marks.len()
+            } else {
+                anchor.end
+            };
+            let start = if denied { anchor.start } else { closed };
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
             let near = near.min(anchor.start);
             let doubted = qualifiers::doubt(&text[near..anchor.start]);
@@ -463,7 +478,7 @@ impl<'t> Search<'t, '_, '_> {
                         qualified: denied
                             || end.saturating_sub(to) > MAX_STATEMENT
                             || qualifiers::scaled(&text)
-                            || qualifiers::change(before, &all[to..end.max(to)]),
+                            || beside::changes(before, &all[to..end.max(to)], How::Announced),
                         statement: Cow::Borrowed(&all[statement]),
                         doubtful,
                         ..Found::default()

@@ -1,9 +1,37 @@
 //! Mathematics and times of day as people say them, where they are all of an answer: "the square root of 18", "half past three".
+//!
+//! What is said is a row of `lexicon/spoken.tsv`: words, and places for values.
 
-use crate::lexicon::{numbers, words};
+use std::sync::LazyLock;
+
+use super::words::is_unit;
+use crate::lexicon::{SPOKEN, numbers, rows, words};
 
 /// How long such a text is at most, in bytes.
-const LONGEST: usize = 48;
+const LONGEST: usize = 64;
+
+/// One item of a row.
+#[derive(Debug, Clone)]
+enum Item {
+    /// One of these words; may it be missing?
+    Word(Vec<&'static str>, bool),
+    /// What a place in angles holds.
+    Place(&'static str),
+}
+
+/// What is said, and how it is written.
+static ROWS: LazyLock<Vec<(Vec<Item>, &'static str)>> = LazyLock::new(|| {
+    let item = |it: &'static str| match it.strip_suffix('?') {
+        _ if it.starts_with('<') => Item::Place(it),
+        Some(word) => Item::Word(word.split('|').collect(), true),
+        None => Item::Word(it.split('|').collect(), false),
+    };
+    let row = |row: Vec<&'static str>| match row[..] {
+        [said, written] => Some((said.split(' ').map(item).collect(), written)),
+        _ => None,
+    };
+    rows(SPOKEN).filter_map(row).collect()
+});
 
 /// What is said, in signs.
 pub(super) fn written(text: &str) -> Option<String> {
@@ -16,61 +44,101 @@ pub(super) fn written(text: &str) -> Option<String> {
     {
         return Some(text.to_owned());
     }
-    let words: Vec<&str> = text.split(' ').collect();
-    let words = match words.as_slice() {
-        [
-            "a" | "A" | "the" | "The" | "so" | "So" | "thus" | "Thus" | "hence" | "Hence",
-            rest @ ..,
-        ] => rest,
+    let all: Vec<&str> = text.split(' ').collect();
+    let bare = match all.as_slice() {
+        [first, rest @ ..] if words::BEFORE_SPOKEN.contains(first) => rest,
         all => all,
     };
-    match *words {
-        ["square", "root", "of", value] => Some(format!("sqrt({})", operand(value)?)),
-        ["cube", "root", "of", value] => Some(format!("cbrt({})", operand(value)?)),
-        [value, "squared"] => Some(format!("({})^2", operand(value)?)),
-        [value, "cubed"] => Some(format!("({})^3", operand(value)?)),
-        [value, "factorial"] => Some(format!("({})!", operand(value)?)),
-        [value, "to", "the", power, "power"] | [value, "to", "the", "power", "of", power] => {
-            Some(format!("({})^({})", operand(value)?, exponent(power)?))
+    let written = |said: &[&str]| {
+        let mut rows = ROWS.iter();
+        rows.find_map(|(items, template)| {
+            let mut places = Vec::new();
+            holds(items, said, &mut places).then(|| filled(template, &places))
+        })
+    };
+    // "The inequality holds for all x greater than 2."
+    let held = || {
+        let (_, before) = bare.split_last()?;
+        let at = before.iter().rposition(|it| it.len() == 1)?;
+        let holds = words::HOLDS_FOR.contains(&bare[..at].join(" "));
+        holds.then(|| written(&bare[at..])).flatten()
+    };
+    written(&all)
+        .or_else(|| written(bare))
+        .or_else(held)
+        .or_else(|| match *bare {
+            [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
+                clock(part, side == "past", hour, rest)
+            }
+            _ => None,
+        })
+}
+
+/// Do the items stand for all of what is said? What the places hold, in signs.
+fn holds(items: &[Item], said: &[&str], places: &mut Vec<String>) -> bool {
+    let Some((item, rest)) = items.split_first() else {
+        return said.is_empty();
+    };
+    let (first, following) = match said.split_first() {
+        Some((first, following)) => (*first, following),
+        None => ("", said),
+    };
+    match item {
+        Item::Word(words, optional) => {
+            let is = words.iter().any(|it| it.eq_ignore_ascii_case(first));
+            is && holds(rest, following, places) || *optional && holds(rest, said, places)
         }
-        [name, "is", "either", one, "or", other] if name.len() == 1 => Some(format!(
-            "{name} = {} or {name} = {}",
-            signed(one)?,
-            signed(other)?
-        )),
-        [name, "is", ref rest @ .., value] | [name, "must", "be", ref rest @ .., value]
-            if name.len() == 1 =>
-        {
-            Some(format!("{name} {} {}", relation(rest)?, signed(value)?))
+        Item::Place("<places>") => {
+            let digit = |it: &&str| operand(it).filter(|it| it.len() == 1);
+            let digits: Option<String> = said.iter().map(digit).collect();
+            let held = digits.filter(|it| rest.is_empty() && !it.is_empty());
+            places.extend(held.clone());
+            held.is_some()
         }
-        [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
-            clock(part, side == "past", hour, rest)
-        }
-        // "The inequality holds for all x greater than 2."
-        [ref said @ .., value] => {
-            let at = said.iter().rposition(|it| it.len() == 1)?;
-            let holds = words::HOLDS_FOR.contains(&said[..at].join(" "));
-            let relation = relation(&said[at + 1..]).filter(|_| holds)?;
-            Some(format!(
-                "{} {relation} {}",
-                operand(said[at])?,
-                signed(value)?
-            ))
-        }
+        Item::Place(place) => match held(place, first) {
+            Some(value) => {
+                places.push(value);
+                let all = holds(rest, following, places);
+                if !all {
+                    places.pop();
+                }
+                all
+            }
+            None => false,
+        },
+    }
+}
+
+/// What one word is in a place.
+fn held(place: &str, word: &str) -> Option<String> {
+    if word.is_empty() {
+        return None;
+    }
+    let lower = word.to_ascii_lowercase();
+    match place {
+        "<value>" => operand(word),
+        "<signed>" => signed(word),
+        "<power>" => exponent(word),
+        "<letter>" => (word.len() == 1 && word.starts_with(|it: char| it.is_ascii_alphabetic()))
+            .then(|| word.to_owned()),
+        "<unit>" => (word.len() > 2 && is_unit(word)).then(|| word.to_owned()),
+        "<article>" => words::ONE.contains(word).then(|| word.to_owned()),
+        "<scale>" => numbers::scale(&lower).map(|it| it.to_string()),
         _ => None,
     }
 }
 
-/// The sign of "greater than", "at least", "less than or equal to".
-fn relation(said: &[&str]) -> Option<&'static str> {
-    Some(match said {
-        ["greater" | "more" | "larger" | "bigger", "than"] => ">",
-        ["less" | "smaller" | "fewer", "than"] => "<",
-        ["at", "least"] | ["greater" | "larger", "than", "or", "equal", "to"] => "\\ge",
-        ["at", "most"] | ["less" | "smaller", "than", "or", "equal", "to"] => "\\le",
-        ["strictly", rest @ ..] if rest.len() == 2 => relation(rest)?,
-        _ => return None,
-    })
+/// A template with what the places hold.
+fn filled(template: &str, places: &[String]) -> String {
+    let mut parts = template.split('$');
+    let mut text = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        let place = part.bytes().next().and_then(|it| it.checked_sub(b'1'));
+        let held = place.and_then(|it| places.get(usize::from(it)));
+        text.push_str(held.map_or("", |it| it));
+        text.push_str(part.get(1..).unwrap_or(""));
+    }
+    text
 }
 
 /// An operand, which may be negative.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{qualifiers, words};
 use crate::lexicon::units::{currency, long_currency};
+use crate::lexicon::words::JOINS_UNITS;
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -200,8 +201,9 @@ fn measured(text: &str, from: usize) -> usize {
         let rest = &text[at..];
         let trimmed = rest.trim_start_matches(' ');
         let blanks = rest.len() - trimmed.len();
-        let joined = trimmed
-            .strip_prefix("per ")
+        let rate = JOINS_UNITS.begin(trimmed);
+        let joined = rate
+            .and_then(|(_, rest)| rest.strip_prefix(' '))
             .or_else(|| trimmed.strip_prefix('/'))
             .or_else(|| trimmed.strip_prefix('·'))
             .or_else(|| trimmed.strip_prefix('⋅'))

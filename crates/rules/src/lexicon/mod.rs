@@ -6,6 +6,8 @@
 //! | `numbers.tsv` | [`numbers`] |
 //! | `symbols.tsv`: LaTeX commands, functions, characters | the lexer, `parse::command` |
 //! | `words.tsv`: lists of words by what they do | [`words`] |
+//! | `spoken.tsv`: mathematics as people say it | `extract::spoken` |
+//! | `beside.tsv`: what stands beside a value and makes it another | `extract::beside` |
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -17,6 +19,12 @@ pub(crate) mod words;
 
 /// LaTeX commands, functions and characters: a meaning and its spellings, between spaces.
 pub(crate) const SYMBOLS: &str = include_str!("symbols.tsv");
+
+/// What stands beside a value and makes it another: for which answers, where, and the pattern.
+pub(crate) const BESIDE: &str = include_str!("beside.tsv");
+
+/// Mathematics as people say it, and what that is in signs.
+pub(crate) const SPOKEN: &str = include_str!("spoken.tsv");
 
 /// The rows of a table: fields between tabs. Empty lines and those that begin with `#` are left out.
 pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {

@@ -18,12 +18,8 @@ pub(crate) enum NumberWord {
     Place(u64),
 }
 
-static WORDS: LazyLock<Table<&'static str, NumberWord>> = LazyLock::new(|| {
-    rows(TABLE)
-        .filter_map(|row| entry(&row))
-        .flat_map(|(meaning, words)| words.split(' ').map(move |word| (word, meaning)))
-        .collect()
-});
+static WORDS: LazyLock<Table<&'static str, NumberWord>> =
+    LazyLock::new(|| number_words().collect());
 
 fn entry(row: &[&'static str]) -> Option<(NumberWord, &'static str)> {
     let [does, value, words] = *row else {
@@ -38,6 +34,12 @@ fn entry(row: &[&'static str]) -> Option<(NumberWord, &'static str)> {
         _ => return None,
     };
     Some((meaning, words))
+}
+
+/// All number words, with what each does.
+pub(crate) fn number_words() -> impl Iterator<Item = (&'static str, NumberWord)> {
+    let entries = rows(TABLE).filter_map(|row| entry(&row));
+    entries.flat_map(|(meaning, words)| words.split(' ').map(move |word| (word, meaning)))
 }
 
 /// What a word in lower case does in a number.

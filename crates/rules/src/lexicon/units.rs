@@ -149,6 +149,12 @@ pub(crate) fn currency(name: &str) -> Option<(&'static str, u32)> {
     CURRENCY_NAMES.get(name.trim_end_matches('.'))
 }
 
+/// The names of currencies that are one word.
+pub(crate) fn currency_names() -> impl Iterator<Item = &'static str> {
+    let all = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
+    all.filter(|name| !name.contains(' '))
+}
+
 /// The length of the currency of several words that a text begins with: "Swiss francs".
 pub(crate) fn long_currency(text: &str) -> Option<usize> {
     static LONG: LazyLock<Vec<&str>> = LazyLock::new(|| {

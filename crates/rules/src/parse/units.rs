@@ -4,6 +4,7 @@
 use crate::algebra::Rational;
 use crate::answer::Unit;
 use crate::lexicon::units::{Dimension, unit_word};
+use crate::lexicon::words::JOINS_UNITS;
 
 const NONE: Dimension = [0; 9];
 const TEMPERATURE: Dimension = [0, 0, 0, 0, 1, 0, 0, 0, 0];
@@ -86,7 +87,9 @@ fn compound(text: &str) -> Option<(Dimension, Rational)> {
             rest = after.trim_start();
             continue;
         }
-        if let Some(after) = rest.strip_prefix('/').or_else(|| rest.strip_prefix("per ")) {
+        let rate = JOINS_UNITS.begin(rest);
+        let rate = rate.and_then(|(_, rest)| rest.strip_prefix(' '));
+        if let Some(after) = rest.strip_prefix('/').or(rate) {
             if steps == 1 {
                 return None;
             }

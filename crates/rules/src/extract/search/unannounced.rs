@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::Found;
+use super::super::beside::{self, How};
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
 use super::super::whole::{contradicts, last_cell, opening, opening_value, sentence};
@@ -112,7 +113,10 @@ impl Search<'_, '_, '_> {
                 // What a later sentence says may be the answer, in words that are not known.
                 let mut doubtful = passed
                     || aside::restates(&text[range.clone()])
-                    || begins_with_number(&text[..range.start]);
+                    || begins_with_number(&text[..range.start])
+                    // "Three trucks will be needed for 80 stones."
+                    || range.start < reading.range.start
+                        && words::is_number_word(words::first_word(text[range.clone()].trim_start()));
                 let comma = || {
                     words::words_of(&text[range.clone()])
                         .any(|it| words::COMMA_LANGUAGE.contains(it))
@@ -159,16 +163,16 @@ impl Search<'_, '_, '_> {
                         true
                     }
                     Form::Words => false,
-                    Form::Choice => qualifiers::change_choice(before, &text[from..to], after),
+                    Form::Choice => beside::changes(before, after, How::of_letter(&text[from..to])),
                     _ => {
-                        qualifiers::change_near(before, after)
-                            || qualifiers::change_near(told, after)
-                            || qualifiers::could_be(before)
+                        beside::changes(before, after, How::Stated)
+                            || beside::changes(told, after, How::Stated)
                             // A fragment states its value, and tells no story.
                             || trim_markup(before).is_empty()
                                 && !after.starts_with(" of ")
                                 && !text.trim_end().ends_with(['.', '!'])
-                                && qualifiers::change(before, after)
+                                && beside::changes(before, after, How::Announced)
+                            || is_time(&reading.text) && beside::changes(before, "", How::Timed)
                             || qualifiers::change_spaceless_near(before, after)
                             || qualifiers::supposes(&text[range.clone()])
                             || qualifiers::supposes(&text[range.start..to])
@@ -177,10 +181,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::is_rate(&reading.text, after)
                             || qualifiers::is_replaced(&reading.text, after)
                             || qualifiers::excepts(after)
-                            || after.contains("(that's ")
                             || aside::rounds(&reading.text, after) == Some(false)
-                            || qualifiers::is_bounded_time(before, &reading.text)
-                            || doubtful && qualifiers::is_negative_before(before, &reading.text)
                     }
                 };
                 let option = (reading.kind == Form::Choice)
@@ -208,6 +209,11 @@ fn begins_with_number(text: &str) -> bool {
     let near = &text[..text.floor_char_boundary(30)];
     let first = near.trim_start().split_once(['.', '!', '\n']);
     first.is_some_and(|(it, _)| !it.is_empty() && words::is_number_word(it))
+}
+
+/// Is a value a year or a time of day?
+fn is_time(value: &str) -> bool {
+    value.len() == 4 && value.bytes().all(|it| it.is_ascii_digit()) || value.contains(':')
 }
 
 fn method_of(sentence: &str) -> &'static str {

@@ -1,0 +1,319 @@
+//! What stands beside a value and makes it another: the rows of `lexicon/beside.tsv`, matched against words that are looked up once.
+//!
+//! A word or sign is looked up once and becomes a set of classes; a class is an item that some row has. The rows are then compared
+//! with sets alone, each at most once for each word of a bounded window.
+
+mod table;
+
+use table::{Item, Place, Row, Set, TABLE};
+
+use crate::config::Config;
+
+/// How many words and signs on either side of a value are looked at.
+const MOST: usize = 48;
+/// How many words a gap `…` of a row passes over.
+const GAP: usize = 3;
+/// How many words and signs a gap `……` of a row passes over.
+const FAR_GAP: usize = 12;
+/// How many words on either side belong to a number in a sentence that narrates.
+const NEAR: usize = 3;
+/// How many bytes before a value are looked at.
+const FAR: usize = 400;
+
+/// How an answer was found, which decides the rows that are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// In a box.
+    Boxed,
+    /// A value after words that announce it, or that is all of a text.
+    Announced,
+    /// A value in a sentence that narrates.
+    Stated,
+    /// A year or a time of day in such a sentence.
+    Timed,
+    /// An answer in words.
+    Worded,
+    /// The letter of a choice.
+    Chosen,
+    /// The letter of a choice, with its text after it.
+    Option,
+}
+
+impl How {
+    /// Of a choice: does its text follow, as after "B:"?
+    pub(super) fn of_letter(letter: &str) -> Self {
+        if letter.ends_with([':', '.', ')']) {
+            Self::Option
+        } else {
+            Self::Chosen
+        }
+    }
+
+    /// Its letter in the table.
+    fn letter(self) -> char {
+        match self {
+            Self::Boxed => 'b',
+            Self::Announced => 'n',
+            Self::Stated => 's',
+            Self::Timed => 't',
+            Self::Worded => 'w',
+            Self::Chosen => 'c',
+            Self::Option => 'o',
+        }
+    }
+
+    const ALL: [Self; 7] = [
+        Self::Boxed,
+        Self::Announced,
+        Self::Stated,
+        Self::Timed,
+        Self::Worded,
+        Self::Chosen,
+        Self::Option,
+    ];
+
+    /// Those that a row is asked for, one bit each.
+    fn mask(letters: &str) -> u8 {
+        let own = Self::ALL.iter().filter(|it| letters.contains(it.letter()));
+        own.fold(0, |mask, it| mask | it.bit())
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A word or sign.
+#[derive(Debug, Clone, Copy)]
+struct Token {
+    /// Where it begins.
+    start: usize,
+    classes: Set,
+    word: bool,
+}
+
+/// What a dash before words is looked up as: it sets them off, and takes nothing away.
+const SETS_OFF: &str = "—";
+
+/// The words and signs of a text, at most `most`; markup, quotes and blanks are none.
+fn tokens(text: &str, most: usize) -> Vec<Token> {
+    let in_word = |it: char| it.is_alphanumeric() || matches!(it, '\'' | '’');
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let word = in_word(first);
+        let length = if word {
+            rest.find(|it| !in_word(it)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        if word || !(first.is_whitespace() || MARKUP.contains(first)) {
+            if found.len() == most {
+                break;
+            }
+            found.push(Token {
+                start: at,
+                classes: TABLE.classes(if sets_off(rest) || at == 0 && rest.starts_with("> ") {
+                    SETS_OFF
+                } else {
+                    &rest[..length]
+                }),
+                word,
+            });
+        }
+        at += length;
+    }
+    found
+}
+
+/// Does a text begin with a dash that stands before words? The mark of a quotation at the beginning of a line is no sign either.
+fn sets_off(text: &str) -> bool {
+    let rest = text
+        .strip_prefix(['-', '–'])
+        .and_then(|it| it.strip_prefix(' '));
+    rest.is_some_and(|it| super::words::first_word(it.trim_start()).len() > 1)
+}
+
+/// Signs that say nothing beside a value.
+const MARKUP: &str = "*_$\\`~\"{}“”";
+
+/// Do the items match from `at` on? Where the match ends.
+fn matches(items: &[Item], tokens: &[Token], at: usize) -> Option<usize> {
+    let Some((item, rest)) = items.split_first() else {
+        return Some(at);
+    };
+    match item {
+        Item::Is(class) => {
+            let here = tokens.get(at).is_some_and(|it| it.classes.has(*class));
+            here.then(|| matches(rest, tokens, at + 1)).flatten()
+        }
+        Item::IsNot(class) => {
+            let here = tokens.get(at).is_some_and(|it| it.classes.has(*class));
+            (!here)
+                .then(|| matches(rest, tokens, (at + 1).min(tokens.len())))
+                .flatten()
+        }
+        Item::Gap(most, words) => {
+            let passed = tokens
+                .iter()
+                .skip(at)
+                .take(*most)
+                .take_while(|it| it.word || !words);
+            (at..=at + passed.count()).find_map(|from| matches(rest, tokens, from))
+        }
+    }
+}
+
+/// The words and signs on both sides of a value.
+struct Sides {
+    before: Vec<Token>,
+    after: Vec<Token>,
+    /// How many of those after it belong to it.
+    own: usize,
+    /// In the bracket after it.
+    bracket: Vec<Token>,
+}
+
+impl Sides {
+    fn of(before: &str, after: &str, how: How) -> Self {
+        let from = before.ceil_char_boundary(before.len().saturating_sub(FAR));
+        let mut sides = Self {
+            before: tokens(&before[from..], FAR),
+            after: Vec::new(),
+            own: 0,
+            bracket: Vec::new(),
+        };
+        let set_off = |it: char| it.is_whitespace() || MARKUP.contains(it);
+        let aside = after.trim_start_matches(set_off).strip_prefix('(');
+        let aside = aside.and_then(|it| it.split_once(')'));
+        let (aside, rest) = aside.unwrap_or(("", after));
+        sides.bracket = tokens(aside, MOST);
+        sides.after = tokens(rest, MOST);
+        let ends = (0..sides.after.len()).find(|&at| any_at(Place::Ending, how, &sides.after, at));
+        sides.own = ends.unwrap_or(sides.after.len());
+        let clears = rows_of(Place::Clearing, how).any(|row| ends_with(row, &sides.before));
+        if clears {
+            sides.before.clear();
+        }
+        sides
+    }
+
+    fn change(&self, how: How) -> bool {
+        let table = &*TABLE;
+        let is = |class: usize| move |it: &Token| it.classes.has(class);
+        // "up to Rs. 5", "up to a million"
+        let trailing = self
+            .before
+            .iter()
+            .rev()
+            .take_while(|it| it.classes.has(table.passed));
+        let bare = &self.before[..self.before.len() - trailing.count()];
+        let near = near_before(&self.before);
+        let verb = near.iter().rposition(is(table.verb)).map_or(0, |at| at + 1);
+        let own = &self.after[..self.own];
+        let stop = own.iter().position(is(table.stop));
+        let clause = &own[..stop.unwrap_or(own.len())];
+        let far = if self.before.iter().any(|it| it.word) {
+            1
+        } else {
+            3
+        };
+        let words = clause.iter().enumerate().filter(|(_, it)| it.word);
+        let near_after = words.map(|(at, _)| at + 1).take(NEAR * far).last();
+        let mut ends = rows_of(Place::Ends, how);
+        ends.any(|row| ends_with(row, &self.before) || ends_with(row, bare))
+            || within(Place::NearBefore, how, near)
+            || within(Place::AfterVerb, how, &near[verb..])
+            || within(Place::Before, how, &self.before)
+            || any_at(Place::Begins, how, own, 0)
+            || within(Place::NearAfter, how, &clause[..near_after.unwrap_or(0)])
+            || within(Place::Clause, how, clause)
+            || within(Place::After, how, &self.after)
+            || any_at(Place::Bracket, how, &self.bracket, 0)
+            || within(Place::InBracket, how, &self.bracket)
+    }
+}
+
+/// The rows of a place for an answer that was found so.
+fn rows_of(place: Place, how: How) -> impl Iterator<Item = &'static Row> {
+    let own = move |row: &&Row| row.how & how.bit() != 0;
+    TABLE.rows[place as usize].iter().filter(own)
+}
+
+/// Does a row of this place begin at `at`?
+fn any_at(place: Place, how: How, tokens: &[Token], at: usize) -> bool {
+    rows_of(place, how).any(|row| matches(&row.items, tokens, at).is_some())
+}
+
+/// Does a row of this place begin anywhere in `tokens`?
+fn within(place: Place, how: How, tokens: &[Token]) -> bool {
+    let mut union = Set::default();
+    for token in tokens {
+        union.join(token.classes);
+    }
+    rows_of(place, how).any(|row| {
+        let may = match row.items.first() {
+            Some(Item::Is(class)) => union.has(*class),
+            _ => true,
+        };
+        may && (0..tokens.len()).any(|at| matches(&row.items, tokens, at).is_some())
+    })
+}
+
+/// The last words before a value, and the signs among them.
+fn near_before(before: &[Token]) -> &[Token] {
+    let words = before.iter().enumerate().rev().filter(|(_, it)| it.word);
+    let from = words.map(|(at, _)| at).take(NEAR).last();
+    &before[from.unwrap_or(before.len())..]
+}
+
+/// Does a row's pattern end where `tokens` end?
+fn ends_with(row: &Row, tokens: &[Token]) -> bool {
+    let longest = row.items.len() + GAP;
+    let from = tokens.len().saturating_sub(longest);
+    // Before the first word there is none.
+    if let Some((Item::IsNot(_), rest)) = row.items.split_first()
+        && matches(rest, tokens, 0) == Some(tokens.len())
+    {
+        return true;
+    }
+    (from..tokens.len()).any(|at| matches(&row.items, tokens, at) == Some(tokens.len()))
+}
+
+/// Does what stands before or after a value that was found so change it?
+pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
+    (has_word(before) || has_word(after)) && Sides::of(before, after, how).change(how)
+}
+
+/// Does what follows a value say another, where it says it again: "$12^2$, which equals 124"?
+pub(super) fn says_another(value: &str, after: &str) -> bool {
+    if !after.bytes().any(|it| it.is_ascii_digit()) {
+        return false;
+    }
+    let tokens = tokens(after, MOST);
+    let again = rows_of(Place::Again, How::Announced).find_map(|row| {
+        let mut places = 0..tokens.len();
+        places.find_map(|at| matches(&row.items, &tokens, at))
+    });
+    let Some(number) = again.and_then(|end| tokens.get(end - 1)) else {
+        return false;
+    };
+    let number = &after[number.start..];
+    let in_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '/');
+    let length = number.find(|it| !in_number(it)).unwrap_or(number.len());
+    let number = number[..length].trim_end_matches(['.', ',', '/']);
+    let values = (crate::parse::parse(value), crate::parse::parse(number));
+    let (Ok(own), Ok(other)) = values else {
+        return true;
+    };
+    crate::compare::compare(&own, &other, &Config::default()).equal != Some(true)
+}
+
+/// Is there anything but blanks, markup and full stops?
+fn has_word(text: &str) -> bool {
+    text.contains(|it: char| !(it.is_whitespace() || it == '.' || MARKUP.contains(it)))
+}
+
+#[cfg(test)]
+mod tests;

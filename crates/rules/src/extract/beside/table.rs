@@ -1,0 +1,269 @@
+//! The rows of `lexicon/beside.tsv`, and the classes of a word: an item that some row has is a class.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::LazyLock;
+
+use super::super::words::{is_counted, is_unit};
+use super::{FAR_GAP, GAP, How};
+use crate::lexicon::numbers::{NumberWord, number_words};
+use crate::lexicon::units::currency_names;
+use crate::lexicon::words::Words;
+use crate::lexicon::{BESIDE, KeyHasher, rows};
+
+/// Where a row's pattern stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Ends at the value, but for articles, currencies and words of a kind of answer.
+    Ends,
+    /// Anywhere in the near words before it.
+    NearBefore,
+    /// The same, but after the last verb.
+    AfterVerb,
+    /// Anywhere before it.
+    Before,
+    /// Begins at the value.
+    Begins,
+    /// Anywhere in the near words of the clause after it.
+    NearAfter,
+    /// Anywhere in the clause after it, up to a comma or bracket.
+    Clause,
+    /// Anywhere after it.
+    After,
+    /// Begins in the bracket after it.
+    Bracket,
+    /// Anywhere in that bracket.
+    InBracket,
+    /// Where it begins, what belongs to the value ends.
+    Ending,
+    /// Where it ends, at the value, nothing before it belongs to the value.
+    Clearing,
+    /// Anywhere after it: the value is said again, by the number that the pattern ends with.
+    Again,
+}
+
+impl Place {
+    /// How many there are.
+    const COUNT: usize = Self::Again as usize + 1;
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "…value" => Self::Ends,
+            "near value" => Self::NearBefore,
+            "verb near value" => Self::AfterVerb,
+            "before value" => Self::Before,
+            "value…" => Self::Begins,
+            "value near" => Self::NearAfter,
+            "value clause" => Self::Clause,
+            "value after" => Self::After,
+            "value (…" => Self::Bracket,
+            "value (…)" => Self::InBracket,
+            "ends" => Self::Ending,
+            "clears" => Self::Clearing,
+            "value again" => Self::Again,
+            _ => return None,
+        })
+    }
+}
+
+/// How many words of 64 bits hold a bit for each class.
+const WIDTH: usize = 8;
+
+/// A set of classes, one bit each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Set([u64; WIDTH]);
+
+impl Set {
+    fn insert(&mut self, class: usize) {
+        self.0[class / 64] |= 1 << (class % 64);
+    }
+
+    pub(super) fn has(&self, class: usize) -> bool {
+        self.0[class / 64] >> (class % 64) & 1 == 1
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own |= other;
+        }
+    }
+}
+
+/// One item of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Item {
+    /// A word or sign of this class.
+    Is(usize),
+    /// No word or sign of this class, which may be the end.
+    IsNot(usize),
+    /// Up to so many words, or words and signs.
+    Gap(usize, bool),
+}
+
+pub(super) struct Row {
+    /// For which answers, one bit each.
+    pub(super) how: u8,
+    pub(super) items: Vec<Item>,
+}
+
+/// Does a word or sign have a shape?
+type Shape = fn(&str) -> bool;
+
+/// What a word or sign is by its shape, as the table names it.
+const SHAPES: [(&str, Shape); 9] = [
+    ("<number>", is_digits),
+    ("<digits>", is_digits),
+    ("<mixed>", |it| {
+        it.starts_with(char::is_alphabetic) && it.contains(|it: char| it.is_ascii_digit())
+    }),
+    ("<unit>", is_unit),
+    ("<counted>", is_counted),
+    ("<letter>", |it| {
+        it.len() == 1 && it.starts_with(char::is_lowercase)
+    }),
+    ("<capital>", |it| it.starts_with(char::is_uppercase)),
+    ("<operator>", |it| it.starts_with(is_operator)),
+    ("<word>", |it| it.starts_with(char::is_alphabetic)),
+];
+
+fn is_digits(word: &str) -> bool {
+    word.starts_with(|it: char| it.is_ascii_digit())
+}
+
+/// The words of other tables that a shape stands for.
+fn words_of_shape(name: &str) -> Vec<&'static str> {
+    let numbers = |is: fn(NumberWord) -> bool| {
+        let all = number_words().filter(move |(_, does)| is(*does));
+        all.map(|(word, _)| word).collect()
+    };
+    match name {
+        "<number>" => numbers(|it| {
+            matches!(
+                it,
+                NumberWord::Number(_) | NumberWord::Scale(_) | NumberWord::Part(2)
+            )
+        }),
+        "<part>" => numbers(|it| matches!(it, NumberWord::Part(_))),
+        "<currency>" => currency_names().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A sign that joins a value to what stands beside it.
+fn is_operator(sign: char) -> bool {
+    "<>≤≥≠≪≫+-–−/^×÷".contains(sign)
+}
+
+/// The table: which classes a word has, and the rows.
+pub(super) struct Table {
+    classes: HashMap<Vec<u8>, Set, BuildHasherDefault<KeyHasher>>,
+    shapes: Vec<(usize, Shape)>,
+    /// How words end that deny as the ending by itself does: "isn't".
+    negating: Vec<&'static str>,
+    /// The classes of verbs before a value, of what may stand between a bound and its value, and of what ends a clause.
+    pub(super) verb: usize,
+    pub(super) passed: usize,
+    pub(super) stop: usize,
+    /// By their places.
+    pub(super) rows: Vec<Vec<Row>>,
+}
+
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table {
+        classes: HashMap::default(),
+        shapes: Vec::new(),
+        negating: list("@negating_ending").iter().collect(),
+        verb: 0,
+        passed: 0,
+        stop: 0,
+        rows: Vec::new(),
+    };
+    table.rows.resize_with(Place::COUNT, Vec::new);
+    let mut names: HashMap<&'static str, usize> = HashMap::new();
+    let mut class = |table: &mut Table, name: &'static str| {
+        let next = names.len();
+        *names.entry(name).or_insert_with(|| {
+            for word in name.split('|') {
+                table.add(word, next);
+            }
+            next
+        })
+    };
+    table.verb = class(&mut table, "@verb_of_value");
+    table.passed = class(
+        &mut table,
+        "@passed_before_value|@kind_of_answer|<currency>",
+    );
+    table.stop = class(&mut table, "@ends_clause|,");
+    for row in rows(BESIDE) {
+        if let [how, place, pattern] = row[..]
+            && let Some(place) = Place::named(place)
+        {
+            let phrases = match pattern.strip_prefix("@@") {
+                Some(name) => list(name).iter().collect(),
+                None => vec![pattern],
+            };
+            for phrase in phrases {
+                let mut item = |it: &'static str| match it.strip_prefix('!') {
+                    Some(name) => Item::IsNot(class(&mut table, name)),
+                    None if it == "…" => Item::Gap(GAP, true),
+                    None if it == "……" => Item::Gap(FAR_GAP, false),
+                    None => Item::Is(class(&mut table, it)),
+                };
+                let items = phrase.split(' ').map(&mut item).collect();
+                let how = How::mask(how);
+                table.rows[place as usize].push(Row { how, items });
+            }
+        }
+    }
+    table
+});
+
+/// The list that a name in the table stands for.
+pub(super) fn list(name: &str) -> Words {
+    Words::named(&name.trim_start_matches('@').replace('_', " "))
+}
+
+impl Table {
+    /// Makes `word`, a list or a shape part of a class.
+    fn add(&mut self, word: &'static str, class: usize) {
+        let mut insert = |word: &str| {
+            let lower = word.to_ascii_lowercase().into_bytes();
+            self.classes.entry(lower).or_default().insert(class);
+        };
+        if word.starts_with('@') {
+            list(word).iter().for_each(insert);
+        } else if word.starts_with('<') && word.len() > 1 {
+            words_of_shape(word).into_iter().for_each(insert);
+            let shape = SHAPES.iter().find(|(name, _)| *name == word);
+            self.shapes.extend(shape.map(|(_, is)| (class, *is)));
+        } else {
+            insert(word);
+        }
+    }
+
+    /// The classes of a word or sign.
+    pub(super) fn classes(&self, word: &str) -> Set {
+        const LONGEST: usize = 48;
+        let mut buffer = [0; LONGEST];
+        let mut set = Set::default();
+        if let Some(lower) = buffer.get_mut(..word.len()) {
+            lower.copy_from_slice(word.as_bytes());
+            lower.make_ascii_lowercase();
+            if let Some(own) = self.classes.get(&*lower) {
+                set = *own;
+            }
+        }
+        let mut endings = self.negating.iter();
+        if let Some(ending) = endings.find(|it| word.len() > it.len() && word.ends_with(**it)) {
+            let own = self.classes.get(ending.as_bytes());
+            set.join(own.copied().unwrap_or_default());
+        }
+        for (class, is) in &self.shapes {
+            if is(word) {
+                set.insert(*class);
+            }
+        }
+        set
+    }
+}

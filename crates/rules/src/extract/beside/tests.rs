@@ -1,0 +1,50 @@
+use super::table::{Place, TABLE, list};
+use super::*;
+use crate::lexicon::{BESIDE, rows};
+
+#[test]
+fn every_row_is_read() {
+    for row in rows(BESIDE) {
+        let [how, place, pattern] = row[..] else {
+            panic!("{row:?}");
+        };
+        assert!(Place::named(place).is_some(), "{place}: {pattern}");
+        let known = |it: char| How::ALL.iter().any(|how| how.letter() == it);
+        assert!(how.chars().all(known), "{how}: {pattern}");
+        let lists = pattern
+            .split([' ', '|', '!'])
+            .filter(|it| it.starts_with('@'));
+        for name in lists {
+            assert!(list(name).iter().next().is_some(), "{name}");
+        }
+    }
+    assert!(TABLE.rows.iter().all(|it| !it.is_empty()));
+}
+
+#[test]
+fn what_changes_a_value_stands_right_beside_it() {
+    for (before, after, how, changed) in [
+        (" at least ", "", How::Announced, true),
+        ("", " or more", How::Announced, true),
+        ("", " dollars if she sells everything", How::Boxed, false),
+        ("", " or more", How::Boxed, true),
+        ("It is not ", "", How::Boxed, true),
+        ("He did not know that it is ", "", How::Boxed, false),
+        ("", ", not 16", How::Announced, false),
+        ("", " (not 16)", How::Announced, false),
+        ("", " times the size", How::Stated, true),
+        ("", " times a day", How::Stated, false),
+        ("the year after ", "", How::Timed, true),
+        ("", " - it has four legs", How::Announced, false),
+        ("", " - 4", How::Announced, true),
+    ] {
+        assert_eq!(changes(before, after, how), changed, "{before}…{after}");
+    }
+}
+
+#[test]
+fn a_value_that_is_said_again_is_the_same() {
+    assert!(says_another("12^2", ", which equals 124"));
+    assert!(!says_another("12^2", ", which equals 144"));
+    assert!(!says_another("12^2", ", which has 3 digits"));
+}
