@@ -86,8 +86,6 @@ impl Doubts<'_> {
             doubt
         } else if in_pairs(gold) != in_pairs(pred) {
             "digits in groups of two on one side"
-        } else if natural_logarithm(gold, pred, config) {
-            "the base of a logarithm is not said"
         } else if self.stands_elsewhere() {
             MENTIONED
         } else if (list(a) || list(b)) && pred.statement.contains("i.e.") {
@@ -103,8 +101,7 @@ impl Doubts<'_> {
         } else if gold.doubtful || pred.doubtful {
             "the answer may be another part of what was said"
         } else if (gold_config.decimal.is_none() || config.decimal.is_none())
-            && (extract::same_but_for_comma(&gold.text, &pred.text)
-                || with_comma(&gold.text, &pred.statement))
+            && extract::same_but_for_comma(&gold.text, &pred.text)
         {
             "the comma may be a decimal one"
         } else {
@@ -134,20 +131,17 @@ impl Doubts<'_> {
         let truths = matches!((a, b), (Answer::Truth(_), Answer::Truth(_)));
         let more =
             extract::bare(response) != pred.text && response.trim().contains(char::is_whitespace);
-        let held = || {
-            extract::holds_near_end(response, read, &gold.text)
-                || extract::quotes(response, read, &gold.text)
-        };
         // "(x, y) = (2, 3) and xy = 6" states several things.
         let unannounced = !extract::is_announced(pred.method)
             && (is_among(a, b, config)
                 || more && other_form(gold, pred)
                 || extract::mentions_part(response, &gold.text));
-        let worded = matches!((a, b), (Answer::Text(_), Answer::Quantity(_)));
         let story = pred.statement.split_whitespace().nth(LONG).is_some();
         unannounced
-            || !extract::is_stated(pred.method) && !truths && more && held()
-            || worded && extract::mentions(&pred.statement, &gold.text)
+            || !extract::is_stated(pred.method)
+                && !truths
+                && more
+                && extract::holds_near_end(response, read, &gold.text)
             || story && extract::holds_near_end(&pred.statement, read, &gold.text)
     }
 
@@ -454,17 +448,6 @@ fn lone_unit(text: &str) -> bool {
     })
 }
 
-/// Are the two equal if a logarithm without a base is the natural one?
-fn natural_logarithm(gold: &Side, pred: &Side, config: &Config) -> bool {
-    let plain = |text: &str| text.contains("log") && !text.contains("log_");
-    let natural = |text: &str| text.replace("log", "ln");
-    let is = |text: &str| text.contains("ln");
-    if !(plain(&gold.text) && is(&pred.text) || is(&gold.text) && plain(&pred.text)) {
-        return false;
-    }
-    parse::parse(&natural(&gold.text)).is_ok_and(|it| says(&natural(&pred.text), &it, config))
-}
-
 /// Is a value one of several that are stated?
 fn is_among(gold: &Answer, pred: &Answer, config: &Config) -> bool {
     let Answer::List(parts) = pred else {
@@ -539,17 +522,6 @@ fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
 fn may_be_read_so((gold, a): (&str, &Answer), (pred, b): (&str, &Answer), config: &Config) -> bool {
     let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
     readings(pred).any(|it| says(&it, a, config)) || readings(gold).any(|it| says(&it, b, config))
-}
-
-/// Does a number stand in a statement with a decimal comma?
-fn with_comma(number: &str, statement: &str) -> bool {
-    let written = number.replace('.', ",");
-    let digit = |it: char| it.is_ascii_digit();
-    let mut parts = statement.split(&*written);
-    let before = parts.next().unwrap_or("");
-    number.contains('.')
-        && parts.next().is_some_and(|it| !it.starts_with(digit))
-        && !before.ends_with(|it: char| it.is_ascii_digit() || it == '(')
 }
 
 /// Does a text say the same as an answer?

@@ -9,7 +9,7 @@ use crate::algebra::work;
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
 use crate::compare::Comparison;
-use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
+use crate::config::{Config, ExtractionMode, Profile};
 use crate::doubts::{Doubts, MENTIONED, in_lakhs, without_rupees};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
@@ -217,15 +217,6 @@ fn strict(
     let statement = read.as_ref().map_or("", |side| &side.statement);
     let itself = extract::bare(&gold.statement);
     if let Ok(side) = &read
-        && side.qualified
-        && extract::retracted(statement)
-        && extract::bare(response) != itself
-        && !ends_in(response, &read, &gold)
-    {
-        let reason = "what is answered is taken back".to_owned();
-        return unread(Status::UnparsedPred, &[&gold.text], &[&side.text], reason);
-    }
-    if let Ok(side) = &read
         && !extract::is_announced(side.method)
         && code::fenced(reference, response) == Some(false)
     {
@@ -264,9 +255,7 @@ fn strict(
                     || matches!(gold.answer, Ok(Answer::Text(_)))
                     || (gold.option.as_ref())
                         .is_some_and(|it| response.contains(extract::bare(it)))
-                    || extract::holds_near_end(response, "", &gold.text)
-                    || extract::quotes(response, "", &gold.text)
-                    || !choice && extract::mentions(response, &gold.text)) =>
+                    || extract::holds_near_end(response, "", &gold.text)) =>
         {
             let reason = MENTIONED.to_owned();
             return unread(Status::UnparsedPred, &[&gold.text], &[], reason);
@@ -322,16 +311,6 @@ fn strict(
                 return unread(status, &[&gold.text], &[&pred.text], reason);
             }
             compared(comparison, &gold.text, &pred.text)
-        }
-        // What cannot be read may still be written alike.
-        _ if config.fallback_mode != FallbackMode::NoFallback
-            && written_alike(&gold.text, &pred.text) =>
-        {
-            alike(
-                &gold.text,
-                &pred.text,
-                "written alike, though not understood",
-            )
         }
         (Err(error), _) => unreadable(error, Status::UnparsedGold, &gold.text, [&gold, &pred]),
         (_, Err(error)) => unreadable(error, Status::UnparsedPred, &pred.text, [&gold, &pred]),
@@ -536,9 +515,6 @@ impl Verifier {
 
 /// The value of one part against that of another.
 fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
-    if written_alike(a, b) {
-        return Comparison::equal("text");
-    }
     match (parse::parse(a), parse::parse(b)) {
         (Ok(a), Ok(b)) => compare::compare(&a, &b, config),
         _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
@@ -688,24 +664,4 @@ fn is_text(a: &str, b: &str) -> bool {
     // Points are at most every second sign.
     let may_be = a.len().max(b.len()) <= 2 * a.len().min(b.len());
     a == b || may_be && (a.contains('.') || b.contains('.')) && plain(a) == plain(b)
-}
-
-/// Do two texts differ in nothing but spaces and dollar signs? Texts without a letter or digit never count as alike.
-fn written_alike(a: &str, b: &str) -> bool {
-    // "3 4" is not "34".
-    let signs = |text: &'_ str| {
-        let mut signs = String::new();
-        let mut blank = false;
-        for sign in text.chars().filter(|it| *it != '$') {
-            if blank && sign.is_ascii_digit() && signs.ends_with(|it: char| it.is_ascii_digit()) {
-                signs.push(' ');
-            }
-            blank = sign.is_whitespace();
-            if !blank {
-                signs.push(sign);
-            }
-        }
-        signs
-    };
-    a.chars().any(char::is_alphanumeric) && signs(a) == signs(b)
 }

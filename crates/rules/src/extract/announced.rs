@@ -248,10 +248,6 @@ pub(super) fn words_only<'t>(
 ) -> Option<Candidate<'t>> {
     let clause = &source.text[start..end];
     let clause = &clause[..clause.floor_char_boundary(FAR)];
-    if let Some(text) = statements(clause) {
-        let text = without_markup(text);
-        return Some(Candidate::new(text, Form::Words, start..end));
-    }
     if let Some(list) = word_list(clause) {
         return Some(Candidate::new(list, Form::Words, start..end));
     }
@@ -321,19 +317,6 @@ fn is_labelled(before: &str) -> bool {
     label.ends_with('\n') || label.ends_with(':')
 }
 
-/// The Roman numbers of statements, "I and III" or "(ii) only", that a clause is.
-fn statements(clause: &str) -> Option<&str> {
-    let bare = trim_markup(clause);
-    let roman = |word: &str| {
-        word.bytes()
-            .all(|it| matches!(it, b'I' | b'V' | b'i' | b'v'))
-    };
-    let words: Vec<&str> = words::words_of(bare).collect();
-    let said = |word: &str| roman(word) || words::among(word, &["and", "or", "only"]);
-    let listed = words.len() > 1 && roman(words[0]) && words.iter().all(|it| said(it));
-    listed.then_some(bare)
-}
-
 /// Is what follows no more than punctuation, or a new clause?
 fn ends_soon(rest: &str) -> bool {
     let bare = rest.trim_start_matches(['*', '_', '"', ')', '`', '$']);
@@ -367,20 +350,6 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
             || (first == '|' && (rest[1..].starts_with(' ') || rest[1..].starts_with("--")));
         if !markup {
             return Some(at);
-        }
-        if let Some(rest) = rest.strip_prefix("```") {
-            // A fence may name a language.
-            let near = &rest[..rest.floor_char_boundary(MAX_WORDS)];
-            let line = near.find('\n').unwrap_or(0);
-            if line > 0
-                && rest[..line]
-                    .trim()
-                    .bytes()
-                    .all(|byte| byte.is_ascii_lowercase())
-            {
-                at += 3 + line;
-                continue;
-            }
         }
         at += first.len_utf8();
     }

@@ -271,25 +271,6 @@ pub(super) fn before_parts(sentence: &str) -> Option<usize> {
     })
 }
 
-/// Does a sentence say the same again in other words, or name what it counts?
-pub(super) fn restates(sentence: &str) -> bool {
-    let counted = sentence.find(": ").is_some_and(|colon| {
-        let parts = sentence[colon..]
-            .split([',', ';'])
-            .flat_map(|it| it.split(" and "));
-        let count = parts
-            .filter(|it| it.chars().any(char::is_alphanumeric))
-            .count();
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        number(&sentence[..colon])
-            .is_some_and(|it| count > 1 && (it - f64::from(count)).abs() < 0.5)
-    });
-    counted || {
-        let lower = sentence.to_lowercase();
-        words::RESTATES.iter().any(|phrase| lower.contains(phrase))
-    }
-}
-
 /// Do the lines of a list hold no numbers but their own?
 pub(super) fn numberless(list: &str) -> bool {
     list.lines().all(|line| {

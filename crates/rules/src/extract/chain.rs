@@ -131,11 +131,6 @@ fn has_variables(text: &str) -> bool {
             at += 1 + name.max(usize::from(bytes.get(at + 1).is_some_and(u8::is_ascii)));
             if matches!(
                 command,
-                "text" | "mathrm" | "mbox" | "textrm" | "operatorname" | "begin" | "end"
-            ) {
-                at += super::symbols::group(&text[at..]);
-            } else if matches!(
-                command,
                 "alpha" | "beta" | "gamma" | "theta" | "phi" | "lambda" | "mu" | "sigma" | "omega"
             ) {
                 return true;
@@ -148,13 +143,6 @@ fn has_variables(text: &str) -> bool {
                 .take_while(|byte| byte.is_ascii_alphabetic())
                 .count();
             if length == 1 && !matches!(byte, b'e' | b'i') {
-                return true;
-            }
-            if length > 1
-                && !super::words::FUNCTION.contains(&text[at..at + length])
-                && !super::words::is_unit(&text[at..at + length])
-                && length < 4
-            {
                 return true;
             }
             at += length;

@@ -206,19 +206,6 @@ fn dashed(rest: &str) -> bool {
         })
 }
 
-/// The letter of "A - 5", where it is known that a letter is asked for.
-pub(super) fn before_dash(text: &str) -> Option<(Choice, &str)> {
-    let text = trim_markup(text);
-    let (letter, end, _) = letter(text)?;
-    let after = text[end..].strip_prefix(" - ")?;
-    let choice = Choice {
-        letters: letter.to_string(),
-        end,
-        marked: false,
-    };
-    Some((choice, after))
-}
-
 /// The letter in brackets that a statement ends with: "12 m/s (option B)".
 pub(super) fn at_end(statement: &str) -> Option<Choice> {
     let inner = trim_markup(statement).strip_suffix(')')?;

@@ -2,31 +2,11 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::beside::{self, How};
 use super::markup::trim_markup as bare;
 use super::{qualifiers, words};
 
 /// How much of the end of a response is searched for the words of a reference.
 const MENTION: usize = 600;
-
-/// Do the words of an answer stand near the end of a response that announces nothing?
-pub(crate) fn mentions(text: &str, answer: &str) -> bool {
-    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
-    let line = near.trim_end().rsplit('\n').next().unwrap_or("");
-    let lower =
-        |text: &str| -> Vec<String> { words::words_of(text).map(str::to_lowercase).collect() };
-    let (near, answer) = (lower(line), lower(bare(answer)));
-    let numbered = answer
-        .iter()
-        .any(|it| it.starts_with(|it: char| it.is_ascii_digit()));
-    let denies = answer.iter().any(|it| qualifiers::is_denial(it));
-    let changed = numbered && beside::changes(line, "", How::Worded);
-    let denied = !denies && qualifiers::deny(line);
-    !(answer.is_empty() || changed || denied)
-        && answer
-            .iter()
-            .all(|word| word == "and" || near.contains(word))
-}
 
 /// Does the last line of a response that announces nothing name a part of an answer: "Everest" of "Mount Everest"? Or its signs in
 /// another form, `H₂O` for `H_2O`? Or does it deny something, where the answer is that there is none?
@@ -54,29 +34,6 @@ pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
     // "North Korea" is no way to say "South Korea".
     let sentence = words::words_of(line).count() > words::words_of(answer).count() + 1;
     named && sentence && said.any(|it| it == name)
-}
-
-/// Does the end of a text, `read` apart, hold an answer of several words or signs as it is written, whatever spaces it has?
-pub(crate) fn quotes(text: &str, read: &str, answer: &str) -> bool {
-    let plain = |text: &str| {
-        text.to_lowercase()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
-    let near = match near.rsplit_once(read).filter(|_| !read.is_empty()) {
-        Some((before, after)) => plain(&format!("{before} … {after}")),
-        None => plain(near),
-    };
-    let answer = plain(bare(answer));
-    let number = |it: char| it.is_alphanumeric() || ".,-−/:%$".contains(it);
-    let goes_on = |it: char| it.is_alphanumeric() || "^_+*/=-−.".contains(it);
-    !answer.chars().all(number)
-        && near.match_indices(&answer).any(|(at, _)| {
-            let after = near[at + answer.len()..].trim_start_matches('.');
-            !near[..at].ends_with(goes_on) && !after.starts_with(goes_on)
-        })
 }
 
 /// Do the last lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none

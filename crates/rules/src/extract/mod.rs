@@ -142,11 +142,9 @@ pub(crate) use decimal::{of_commas, same_but_for_comma};
 pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
-pub(crate) use mentions::{holds_near_end, mentions, mentions_part, quotes};
+pub(crate) use mentions::{holds_near_end, mentions_part};
 pub(crate) use no_answer::is_refusal as refuses;
-pub(crate) use qualifiers::{
-    currency_code, deny as denies, dollars, falls, holds, opposed, retracted,
-};
+pub(crate) use qualifiers::{currency_code, deny as denies, dollars, falls, holds, opposed};
 pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 
 /// Is a text, by its letters or words, in another language than English?
@@ -215,10 +213,7 @@ pub(crate) fn choice_instead<'t>(
         let mut candidates = candidates(text, Role::Prediction, config).into_iter();
         return candidates.find(|it| it.method == "choice");
     }
-    let (letters, option) = match choice::before_dash(&found.text) {
-        Some((choice, text)) => (choice.letters, Some(bare(text).to_owned())),
-        None => (choice::at_end(&found.statement)?.letters, None),
-    };
+    let letters = choice::at_end(&found.statement)?.letters;
     let letter = found.statement.rfind('(').unwrap_or(found.statement.len());
     let before = &found.statement[..letter];
     Some(Found {
@@ -227,7 +222,7 @@ pub(crate) fn choice_instead<'t>(
         statement: Cow::Owned(found.statement.clone().into_owned()),
         qualified: found.qualified || beside::changes(before, "", How::Worded),
         doubtful: found.doubtful,
-        option,
+        option: None,
     })
 }
 

@@ -81,15 +81,6 @@ pub(super) fn is_replaced(value: &str, after: &str) -> bool {
         && number(another) != number(own)
 }
 
-/// Is a value one of each, "42 per box", or what something is more by, "60% more"?
-pub(super) fn is_rate(value: &str, after: &str) -> bool {
-    let mut said = words_of(after);
-    let first = said.next().unwrap_or("");
-    let each = first == "per" && said.next().is_some_and(|it| !words::is_unit(it));
-    each && value.bytes().all(|it| it.is_ascii_digit())
-        || value.ends_with('%') && words::among(first, &["more", "higher", "greater"])
-}
-
 /// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?
 pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
     let words = |text| words_of(text).filter(|it| it.len() > 1 && !words::is_unit(it));
@@ -198,7 +189,7 @@ pub(super) fn takes_back(text: &str) -> bool {
 }
 
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
-pub(crate) fn retracted(after: &str) -> bool {
+pub(super) fn retracted(after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     // "20? Or 30?"
     if let Some(rest) = near.strip_prefix('?') {

@@ -11,7 +11,7 @@ use super::beside::{self, How};
 use super::items::{Candidate, Form, Source};
 use super::reach::{self, MAX_REACH};
 use super::scan::scan;
-use super::whole::{all_of, whole_in};
+use super::whole::whole_in;
 use super::{Found, Role};
 use super::{
     announced, aside, boxes, choice, decimal, labelled, no_answer, qualifiers, sentences, words,
@@ -152,7 +152,6 @@ impl<'t> Search<'t, '_, '_> {
                     beside::changes(before, after, How::Announced)
                         || beside::says_another(&reading.text, after)
                         || qualifiers::is_argument(before)
-                        || qualifiers::is_rate(&reading.text, after)
                         || qualifiers::is_replaced(&reading.text, after)
                         || aside::rounds(&reading.text, after) == Some(false)
                 }
@@ -304,12 +303,6 @@ impl<'t> Search<'t, '_, '_> {
         }
         if self.out.is_empty() {
             self.last_sentences();
-        }
-        if self.out.is_empty()
-            && is_formula_like(text)
-            && let Some(reading) = all_of(self.source, 0)
-        {
-            self.push(60, "whole", reading, 0..self.source.text.len());
         }
         if self.out.is_empty() {
             return Err(NOTHING_FOUND);
@@ -518,16 +511,6 @@ impl<'t> Search<'t, '_, '_> {
         self.push(tier, ANSWER_LETTER, reading, statement.clone());
         self.push(45, ANSWER_LETTER, choice, statement);
     }
-}
-
-/// Is this one short line that may be a formula, though it is not read as one?
-fn is_formula_like(text: &str) -> bool {
-    let text = text.trim();
-    let word = |part: &str| part.len() > 3 && part.bytes().all(|it| it.is_ascii_alphabetic());
-    text.len() <= 60
-        && !text.contains('\n')
-        && text.contains(['=', '^', '<', '>'])
-        && !text.split_whitespace().any(word)
 }
 
 /// After the "A:" that begins the last line, unless the text lists choices.

@@ -112,7 +112,6 @@ impl Search<'_, '_, '_> {
             if let Some(mut reading) = sentence(self.source, range.clone()) {
                 // What a later sentence says may be the answer, in words that are not known.
                 let mut doubtful = passed
-                    || aside::restates(&text[range.clone()])
                     || begins_with_number(&text[..range.start])
                     // "Three trucks will be needed for 80 stones."
                     || range.start < reading.range.start
@@ -178,7 +177,6 @@ impl Search<'_, '_, '_> {
                             || qualifiers::supposes(&text[range.start..to])
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
-                            || qualifiers::is_rate(&reading.text, after)
                             || qualifiers::is_replaced(&reading.text, after)
                             || qualifiers::excepts(after)
                             || aside::rounds(&reading.text, after) == Some(false)
