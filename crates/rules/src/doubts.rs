@@ -55,18 +55,12 @@ impl Doubts<'_> {
             "the same numbers with other names"
         } else if is_reordered(a, b, said) {
             "the order may count"
-        } else if before_for_after(stated, said) {
-            "before against after"
         } else if other_share(stated, said) {
             "another share"
-        } else if other_unit(stated, said) {
-            "another unit"
         } else if other_place(stated, said) {
             "a place in a row against a number"
         } else if other_rate(gold, pred) {
             "a rate against an amount, or another rate"
-        } else if option_changed(gold, pred) {
-            "words after the option change it"
         } else if compare::crossed(stated, said) {
             "the order of a cross product counts"
         } else if compare::joined_otherwise(a, b, [stated, said]) {
@@ -209,67 +203,20 @@ fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
     let (Answer::List(a), Answer::List(b)) = (a, b) else {
         return false;
     };
-    let ordered = ["sequence", "order", "sorted", "ranking"];
-    let statement = statement.replace("n order to", "");
     let mut words = statement.split(|it: char| !it.is_alphanumeric());
-    a != b && words.any(|it| ordered.contains(&it))
-}
-
-/// Is one side before what the other is after?
-fn before_for_after(gold: &str, pred: &str) -> bool {
-    let has = |text: &str, word: &str| text.split(' ').any(|it| it == word);
-    let only = |text: &str, word, other| has(text, word) && !has(text, other);
-    only(gold, "before", "after") && only(pred, "after", "before")
-        || only(gold, "after", "before") && only(pred, "before", "after")
+    a != b && words.any(|it| words::ORDERED.contains(it)) && !statement.contains("order to")
 }
 
 /// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
 fn other_share(gold: &str, pred: &str) -> bool {
-    let points = |text: &str| text.contains("percentage point") || text.contains(" pp");
-    let percent =
-        |text: &str| text.contains('%') || text.contains("percent ") || text.ends_with("percent");
-    let off = |text: &str| {
-        [
-            "% off",
-            "percent off",
-            "discount",
-            "reduc",
-            "less",
-            "saves",
-            "cheaper",
-        ]
-        .iter()
-        .any(|it| text.contains(it))
-    };
-    points(gold) != points(pred) && percent(gold) != points(gold) && percent(pred) != points(pred)
-        || gold.ends_with("% off") && pred.contains(" of ") && !off(pred)
-}
-
-/// Do two statements in a script without spaces measure in different units: 5 千米 and 5 米?
-fn other_unit(gold: &str, pred: &str) -> bool {
-    const UNITS: [&str; 14] = [
-        "千米 公里 キロメートル",
-        "平方厘米",
-        "平方米",
-        "立方厘米",
-        "立方米",
-        "厘米 センチ",
-        "毫米",
-        "米 メートル",
-        "千克 公斤 キログラム",
-        "毫克",
-        "克 グラム",
-        "小时 時間 시간",
-        "分钟 分",
-        "秒",
-    ];
-    let unit = |text: &str| {
-        let digit = |it: char| it.is_ascii_digit();
-        let after = text.rsplit(digit).next().unwrap_or("").trim_start();
-        let begins = |names: &str| names.split(' ').any(|it| after.starts_with(it));
-        UNITS.iter().position(|names| begins(names))
-    };
-    unit(gold).zip(unit(pred)).is_some_and(|(a, b)| a != b)
+    let any = |text: &str, list: &words::List| list.iter().any(|it| text.contains(it));
+    let points = |text: &str| any(text, &words::PERCENTAGE_POINT);
+    let percent = |text: &str| text.contains('%') || any(text, &words::PERCENT);
+    points(gold) != points(pred) && percent(if points(gold) { pred } else { gold })
+        || any(gold, &words::REDUCES)
+            && !any(pred, &words::REDUCES)
+            && percent(pred)
+            && pred.contains(" of ")
 }
 
 /// The place in a row that a word names: 7 of "7th", 2 of "second".
@@ -283,7 +230,6 @@ fn place(word: &str) -> Option<u64> {
 
 /// Is the reference a place in a row, and does the prediction name another, or a number that it does not call one?
 fn other_place(gold: &str, pred: &str) -> bool {
-    const CALLS: [&str; 5] = ["place", "rank", "position", "number", "no"];
     let Some(own) = place(extract::bare(gold)) else {
         return false;
     };
@@ -295,7 +241,7 @@ fn other_place(gold: &str, pred: &str) -> bool {
     if places.peek().is_some() {
         return places.all(|it| it != own);
     }
-    let called = |it: &str| CALLS.contains(&it.to_ascii_lowercase().as_str());
+    let called = |it: &str| words::CALLS_PLACE.contains(it);
     words().nth(1).is_some() && !pred.contains(['=', ':']) && !words().any(called)
 }
 
@@ -304,8 +250,8 @@ fn names_amount(text: &str) -> bool {
     // "60 bpm"
     let rate = text.ends_with("pm") || text.ends_with("ph") || text.ends_with("ps");
     let mut words = text.split(' ');
-    let rate = rate || words.any(|it| matches!(it, "a" | "an" | "each" | "every"));
-    text.contains(' ') && !rate && !text.contains('/') && !text.contains(" per ")
+    let rate = rate || words.any(|it| words::MAKES_RATE.contains(it));
+    text.contains(' ') && !rate && !text.contains('/')
 }
 
 /// What there is one of for each: the hour of "$15 per hour".
@@ -317,10 +263,9 @@ fn each(statement: &str) -> Option<&str> {
 /// Is the one a rate and the other an amount, or a rate of another time?
 fn other_rate(gold: &Side, pred: &Side) -> bool {
     let [a, b] = [gold, pred].map(|it| each(&it.statement));
-    let total = ["in total", "altogether"];
     let units = |it| parse::unit(it).map(|it| (it.dimension, it.size));
     names_amount(&gold.text) && !is_rate(gold) && is_rate(pred)
-        || a.is_some() && b.is_none() && total.iter().any(|it| pred.statement.contains(it))
+        || a.is_some() && b.is_none() && words::TOTAL.iter().any(|it| pred.statement.contains(it))
         || a.zip(b).is_some_and(|(a, b)| match (units(a), units(b)) {
             (Some(a), Some(b)) => a != b,
             (None, None) => a != b,
@@ -332,10 +277,13 @@ fn other_rate(gold: &Side, pred: &Side) -> bool {
 fn is_rate(pred: &Side) -> bool {
     let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
     let mut words = after.split(|it: char| !it.is_alphabetic()).skip(1);
-    let times = ["second", "minute", "hour", "day", "week", "month", "year"];
+    let second = parse::unit("s").and_then(|it| it.dimension);
+    let time = |it: &str| parse::unit(it).is_some_and(|it| it.dimension == second);
     after.starts_with(' ')
-        && matches!(words.next(), Some("a" | "an" | "per" | "each" | "every"))
-        && words.next().is_some_and(|it| times.contains(&it))
+        && words
+            .next()
+            .is_some_and(|it| words::MAKES_RATE.contains(it))
+        && words.next().is_some_and(time)
 }
 
 /// Is the unit of `a` made of the first letters of what follows the number: bpm of "60 beats per minute"?
@@ -404,13 +352,6 @@ fn other_currency(gold: &Side, pred: &Side) -> bool {
         quantity.or_else(|| extract::currency_code(&side.statement))
     }
     named(gold).zip(named(pred)).is_some_and(|(a, b)| a != b)
-}
-
-/// Does the text of the option of `gold` stand in `pred` before words that change it?
-fn option_changed(gold: &Side, pred: &Side) -> bool {
-    let text = gold.option.as_deref().map(extract::bare);
-    let following = text.and_then(|it| pred.statement.split_once(it));
-    following.is_some_and(|(_, after)| extract::change_option(after))
 }
 
 /// Is what was read only the end of a ratio, as in "a ratio of 1 to 4", or of a chance, as in "one in six"?

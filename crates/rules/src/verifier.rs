@@ -9,7 +9,7 @@ use crate::algebra::work;
 use crate::answer::Answer;
 use crate::code::{self, Verdict};
 use crate::compare::Comparison;
-use crate::config::{Config, ExtractionMode, Profile};
+use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::doubts::{Doubts, MENTIONED, in_lakhs, without_rupees};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
@@ -215,7 +215,6 @@ fn strict(
     }
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
-    let itself = extract::bare(&gold.statement);
     if let Ok(side) = &read
         && !extract::is_announced(side.method)
         && code::fenced(reference, response) == Some(false)
@@ -231,7 +230,7 @@ fn strict(
         Some(verdict) => return of_code(verdict, &gold.text, statement),
         None => {}
     }
-    let itself = without_article(itself);
+    let itself = without_article(extract::bare(&gold.statement));
     if [statement, response]
         .iter()
         .any(|it| is_text(without_article(extract::bare(it)), itself))
@@ -312,6 +311,16 @@ fn strict(
             }
             compared(comparison, &gold.text, &pred.text)
         }
+        // What cannot be read may still be written alike.
+        _ if config.fallback_mode != FallbackMode::NoFallback
+            && written_alike(&gold.text, &pred.text) =>
+        {
+            alike(
+                &gold.text,
+                &pred.text,
+                "written alike, though not understood",
+            )
+        }
         (Err(error), _) => unreadable(error, Status::UnparsedGold, &gold.text, [&gold, &pred]),
         (_, Err(error)) => unreadable(error, Status::UnparsedPred, &pred.text, [&gold, &pred]),
     }
@@ -333,8 +342,7 @@ fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
     let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
-    let bare = extract::bare(&gold.text);
-    let bare = without_article(bare);
+    let bare = without_article(extract::bare(&gold.text));
     // Co is no CO.
     let symbol = words::ELEMENT.contains_exactly(bare);
     let is = |text: &str| {
@@ -621,33 +629,25 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
 
 /// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its thousands on one side?
 fn same_digits(a: &str, b: &str) -> bool {
-    let in_thousands = |text: &str| text.ends_with(['K', 'k']);
+    /// How many digits a double holds.
+    const MOST: usize = 15;
     let (a, b) = (without_rupees(a), without_rupees(b));
-    let digits = |text: &str| {
-        let text = text.strip_suffix(['K', 'k']).unwrap_or(text);
-        !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit() || it == b',')
+    let in_thousands = |text: &str| text.ends_with(['K', 'k']);
+    let value = |text: &str| {
+        let digits = text.trim_end_matches(['K', 'k']).replace(',', "");
+        let plain =
+            |it: &&String| it.len() <= MOST && it.starts_with(|it: char| it.is_ascii_digit());
+        let count: f64 = Some(&digits).filter(plain)?.parse().ok()?;
+        Some(if in_thousands(text) {
+            count * 1000.0
+        } else {
+            count
+        })
     };
-    // "1.5k"
-    let thousands = |text: &str| {
-        let count: f64 = text.strip_suffix(['K', 'k'])?.parse().ok()?;
-        Some(count * 1000.0)
-    };
-    let is = |one: &str, other: &str| {
-        let plain = digits(other) && !in_thousands(other);
-        let other: Option<f64> = other.replace(',', "").parse().ok().filter(|_| plain);
-        thousands(one)
-            .zip(other)
+    (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
+        && value(a)
+            .zip(value(b))
             .is_some_and(|(a, b)| (a - b).abs() < 1e-6)
-    };
-    if is(a, b) || is(b, a) {
-        return true;
-    }
-    let bare = |text: &str| text.replace(',', "").replace(['K', 'k'], "000");
-    digits(a)
-        && digits(b)
-        && a.len().max(b.len()) < 40
-        && (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
-        && bare(a) == bare(b)
 }
 
 /// A text without the article, or the pronoun, that it begins with.
@@ -664,4 +664,19 @@ fn is_text(a: &str, b: &str) -> bool {
     // Points are at most every second sign.
     let may_be = a.len().max(b.len()) <= 2 * a.len().min(b.len());
     a == b || may_be && (a.contains('.') || b.contains('.')) && plain(a) == plain(b)
+}
+
+/// Do two texts differ in nothing but dollar signs and blanks that part no digits? Texts without a letter or digit never count as alike.
+fn written_alike(a: &str, b: &str) -> bool {
+    let signs = |it: &str| {
+        it.chars()
+            .filter(|it| !it.is_whitespace() && *it != '$')
+            .collect::<String>()
+    };
+    let numbers = |it: &str| {
+        it.split(|it: char| !it.is_ascii_digit())
+            .filter(|it| !it.is_empty())
+            .count()
+    };
+    a.contains(char::is_alphanumeric) && signs(a) == signs(b) && numbers(a) == numbers(b)
 }

@@ -101,51 +101,14 @@ pub(super) fn in_order(
     Comparison::all(method, parts)
 }
 
-/// Two lists. Where every element is labelled, the labels say which belongs to which.
+/// Two lists.
 fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Comparison {
-    if let (Some(mut a), Some(mut b)) = (labelled(gold), labelled(pred))
-        && a.len() == b.len()
-    {
-        a.sort_by(|x, y| x.0.cmp(&y.0));
-        b.sort_by(|x, y| x.0.cmp(&y.0));
-        if a.iter().zip(&b).all(|(x, y)| x.0 == y.0) {
-            let parts = a
-                .iter()
-                .zip(&b)
-                .map(|((_, x), (_, y))| context.answers(x, y));
-            return Comparison::all("list", parts);
-        }
-    }
     // Solutions given twice are the same solutions.
     let solutions = gold
         .iter()
         .chain(pred)
         .all(|part| matches!(part, Answer::Tuple(_)));
     matching::unordered(gold, pred, solutions, context)
-}
-
-/// Elements with their labels, if each has one and no two the same.
-fn labelled(elements: &[Answer]) -> Option<Vec<(String, &Answer)>> {
-    let mut labels = Vec::with_capacity(elements.len());
-    for element in elements {
-        let Answer::Quantity(Quantity {
-            unit: Some(unit), ..
-        }) = element
-        else {
-            return None;
-        };
-        if unit.dimension.is_some() {
-            return None;
-        }
-        let label = unit.name.to_lowercase();
-        labels.push((label.trim_end_matches('s').to_owned(), element));
-    }
-    let mut names: Vec<&String> = labels.iter().map(|(label, _)| label).collect();
-    names.sort_unstable();
-    names
-        .windows(2)
-        .all(|pair| pair[0] != pair[1])
-        .then_some(labels)
 }
 
 /// A quantity against a collection: equal only to a collection of one, or to a measure in several units.

@@ -232,11 +232,14 @@ fn one_unit(
     }
     let (a, b) = in_order_of_sides(with, without, swapped);
     let verdict = plain(a, b, context);
-    if verdict.equal == Some(false)
-        && !naming::is_constant(&without.value)
-        && let Some(letters) = letters(unit)
-    {
-        let value = expressions::product(with.value.clone(), letters);
+    // `½nm` may be half of n times m.
+    let lettered = unit.name.len() <= 3 && unit.name.bytes().all(|it| it.is_ascii_alphabetic());
+    if verdict.equal == Some(false) && lettered && !naming::is_constant(&without.value) {
+        let letters = unit
+            .name
+            .chars()
+            .map(|it| Expr::symbol(it.encode_utf8(&mut [0; 4])));
+        let value = expressions::product(with.value.clone(), Expr::Multiply(letters.collect()));
         let as_letters = ordered(&value, without, context, swapped);
         if as_letters.equal == Some(true) {
             return as_letters;
@@ -270,22 +273,6 @@ fn lettered(expr: &Expr) -> Option<(Expr, Unit)> {
 fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: bool) -> Comparison {
     let (a, b) = in_order_of_sides(exact(value), written(other), swapped);
     numbers::compare(a, b, context)
-}
-
-/// The letters of a short unit as a product: `½nm` may be half of n times m.
-fn letters(unit: &Unit) -> Option<Expr> {
-    if unit.name.len() > 3 || !unit.name.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-        return None;
-    }
-    let mut letters: Vec<Expr> = unit
-        .name
-        .chars()
-        .map(|letter| Expr::symbol(letter.encode_utf8(&mut [0; 4])))
-        .collect();
-    match letters.len() {
-        1 => letters.pop(),
-        _ => Some(Expr::Multiply(letters)),
-    }
 }
 
 /// The hundredth of a currency, where a label names it.

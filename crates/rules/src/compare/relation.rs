@@ -4,8 +4,8 @@ use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides};
 use super::naming::{self, Stated};
 use super::{
-    collection, congruence, equation, expressions, inequality, letters, real_set, region, rename,
-    sides, solve, words,
+    congruence, equation, expressions, inequality, letters, real_set, region, rename, sides, solve,
+    words,
 };
 use crate::algebra::{self, Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
@@ -67,8 +67,7 @@ fn is_solvable(relation: &Relation) -> bool {
 /// Two statements that give a value to a name. `None` where they must be read otherwise.
 fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Option<Comparison> {
     let Some(renames) = naming::agree(gold.name, pred.name) else {
-        return tuples_of_names(gold, pred, context)
-            .or_else(|| differently_named(gold, pred, context));
+        return differently_named(gold, pred, context);
     };
     let value = rename::letters(pred.value, &renames);
     let verdict = if gold.member == pred.member {
@@ -97,32 +96,6 @@ fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Optio
         return None;
     }
     Some(verdict)
-}
-
-/// (x, y) = (1, 2) against (y, x) = (2, 1).
-fn tuples_of_names(
-    gold: Stated<'_>,
-    pred: Stated<'_>,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
-    let (Answer::Tuple(names_a), Answer::Tuple(names_b)) = (gold.name, pred.name) else {
-        return None;
-    };
-    let (Answer::Tuple(values_a), Answer::Tuple(values_b)) = (gold.value, pred.value) else {
-        return None;
-    };
-    if names_a.len() != values_a.len() || names_b.len() != values_b.len() {
-        return None;
-    }
-    let order = names_a
-        .iter()
-        .map(|name| names_b.iter().position(|other| other == name))
-        .collect::<Option<Vec<_>>>()?;
-    if names_a.len() != names_b.len() {
-        return None;
-    }
-    let values: Vec<Answer> = order.iter().map(|&index| values_b[index].clone()).collect();
-    Some(collection::in_order("tuple", values_a, &values, context))
 }
 
 /// Values under different names. `None` where the equations may still be the same, as y = 2x and x = y/2.

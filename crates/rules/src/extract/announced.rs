@@ -285,20 +285,12 @@ pub(super) fn words_only<'t>(
 /// Three or more short texts with commas and a joining word between them, "red, green and blue", with commas alone.
 fn word_list(clause: &str) -> Option<String> {
     let bare = trim_markup(clause).trim_end_matches('.');
-    let (rest, last) = bare.rsplit_once(", ").unwrap_or((bare, ""));
-    let mut items: Vec<&str> = rest.split(", ").collect();
-    let joined = last.split_once(' ').unwrap_or_default();
-    if words::JOINS_ITEMS.contains(joined.0) && !joined.1.contains(' ') {
-        items.push(joined.1);
-    } else {
-        let words: Vec<&str> = last.split(' ').collect();
-        let at = words
-            .iter()
-            .position(|it| words::JOINS_ITEMS.contains(it))?;
-        let (one, other) = (words.get(..at)?, words.get(at + 1..)?);
-        items.push(&last[..one.join(" ").len()]);
-        items.push(&last[last.len() - other.join(" ").len()..]);
-    }
+    let mut items: Vec<&str> = bare.split(", ").collect();
+    let last = items.pop()?;
+    let join = words::words_of(last).find(|it| words::JOINS_ITEMS.contains(it))?;
+    let (one, other) = last.split_at(words::offset(last, join));
+    let pair = [one.trim(), other[join.len()..].trim()];
+    items.extend(pair.into_iter().filter(|it| !it.is_empty()));
     let text = |it: &&str| {
         (1..=2).contains(&it.split(' ').count())
             && it.chars().all(|it| it.is_alphabetic() || it == ' ')

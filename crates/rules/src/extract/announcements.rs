@@ -250,6 +250,12 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
         // "Ans. (B)"
         AnchorKind::Result if text[..end].ends_with('.') => 0,
         _ => match binder(rest, heading) {
+            // "Choice analysis:"
+            Some(reach)
+                if how == AnchorKind::Result && rest[..reach].contains(char::is_alphabetic) =>
+            {
+                return None;
+            }
             Some(reach) => reach,
             // "Damit ist die Antwort C."
             None if said.comma

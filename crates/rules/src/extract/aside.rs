@@ -1,7 +1,5 @@
 //! What follows an answer without being one: courtesies, explanations, and the parts that make up a total.
 
-use std::ops::Range;
-
 use super::words;
 use crate::algebra::{self, Budget};
 use crate::answer::Answer;
@@ -43,10 +41,7 @@ pub(super) fn is_bracketed(sentence: &str) -> bool {
 /// Is a sentence nothing but the sign that a proof is over?
 pub(super) fn ends_proof(sentence: &str) -> bool {
     let bare = sentence.trim_matches([' ', '$', '\n', '.', '\\', '(', ')']);
-    matches!(
-        bare,
-        "blacksquare" | "square" | "qed" | "QED" | "Q.E.D" | "■" | "∎" | "□"
-    )
+    words::ENDS_PROOF.contains(bare)
 }
 
 /// Where a text ends that states its answer and goes on with courtesies or an explanation under a heading of its own.
@@ -126,68 +121,25 @@ fn concludes(text: &str) -> bool {
         .any(|word| words::CONCLUDING.contains(word) && !word.eq_ignore_ascii_case("then"))
 }
 
-/// The list that ends a text: where its lines begin, and the line before it.
-pub(super) fn last_list(text: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let mut end = text.trim_end().len();
-    let list_end = end;
-    let (mut start, mut count) = (end, 0);
-    for _ in 0..MAX_LINES {
-        let from = text[..end].rfind('\n').map_or(0, |at| at + 1);
-        let line = text[from..end].trim();
-        if is_item(line) {
-            (start, count) = (from, count + 1);
-        } else if !line.is_empty() && !is_title(line) {
-            return (count >= 2).then_some((from..end, start..list_end));
-        }
-        if from == 0 {
-            return None;
-        }
-        end = from - 1;
-    }
-    None
-}
-
-/// "- Flight: $150", "2. Spheres: 7".
-pub(super) fn is_item(line: &str) -> bool {
-    let bullet = line
-        .strip_prefix(['-', '*', '•', '+'])
-        .is_some_and(|rest| rest.starts_with(' '));
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    bullet || (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')'])
-}
-
-/// "**Breakdown:**": a line that says what the list is.
-fn is_title(line: &str) -> bool {
-    line.trim_end_matches('*').ends_with(':') && !line.contains(|it: char| it.is_ascii_digit())
-}
-
-/// The numbers of a list's lines, the last one of each, without the mark of the line.
-pub(super) fn parts(list: &str) -> Vec<f64> {
-    let all: Option<_> = list
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| {
-            let line = line.trim().trim_start_matches(['-', '*', '•', '+', ' ']);
-            let line = match line.split_once(['.', ')']) {
-                Some((mark, rest)) if mark.bytes().all(|it| it.is_ascii_digit()) => rest,
-                _ => line,
-            };
-            number(line)
-        })
-        .collect();
-    all.unwrap_or_default()
+/// Is a value at `at` on a line of its own among others, "- Tea: $12", none of which is reckoned or set off?
+pub(super) fn is_item(text: &str, at: usize) -> bool {
+    let item = |line: &str| {
+        let mark = line.trim().split(' ').next().unwrap_or("");
+        let mark = mark.trim_start_matches(|it: char| it.is_ascii_digit());
+        let bullet = matches!(mark, "-" | "*" | "•" | "+" | "." | ")");
+        (bullet && !line.contains('=')).then(|| line.contains("**"))
+    };
+    let start = text[..at].rfind('\n').unwrap_or(0);
+    let line = text[start..].trim_start().lines().next();
+    let above = text[..start].trim_end().rsplit('\n').next();
+    let [line, above] = [line, above].map(|it| it.and_then(item));
+    line.is_some() && line == above
 }
 
 fn number(text: &str) -> Option<f64> {
     let mut parts = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')));
     let last = parts.rfind(|it| it.contains(|it: char| it.is_ascii_digit()))?;
     last.trim_matches(['.', ',']).replace(',', "").parse().ok()
-}
-
-/// Do the parts after a total add up to it: "24 students: 10 boys and 14 girls"?
-pub(super) fn adds_up(total: &str, parts: &[f64]) -> bool {
-    let sum: f64 = parts.iter().sum();
-    parts.len() > 1 && number(total).is_some_and(|total| (total - sum).abs() < 1e-9)
 }
 
 /// Where a rounded value begins that a sentence says its exact one again with: "5/36, or about 13.9%".
@@ -255,26 +207,4 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
     }
     let changes = super::beside::changes("", &sentence[at..], super::beside::How::Announced);
     (explains && has_digit(before) && !inner.contains(')') && !changes).then_some(at)
-}
-
-/// Where a sentence states a total and goes on with its parts after a colon.
-pub(super) fn before_parts(sentence: &str) -> Option<usize> {
-    [": ", " ("].iter().find_map(|sign| {
-        let at = sentence.find(sign)?;
-        let (total, list) = (&sentence[..at], &sentence[at..]);
-        let parts: Vec<f64> = list
-            .split([',', ';'])
-            .flat_map(|it| it.split(" and "))
-            .filter_map(number)
-            .collect();
-        (adds_up(total, &parts) && !total.contains('=')).then_some(at)
-    })
-}
-
-/// Do the lines of a list hold no numbers but their own?
-pub(super) fn numberless(list: &str) -> bool {
-    list.lines().all(|line| {
-        let line = line.trim_start_matches(|it: char| it.is_ascii_digit() || it == ' ');
-        !line.contains(|it: char| it.is_ascii_digit())
-    })
 }

@@ -119,38 +119,14 @@ fn strip_arguments(text: &str) -> String {
 
 /// Are there variables in it: single letters that are no part of a command, a word, or a number's unit?
 fn has_variables(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if byte == b'\\' {
-            let name = bytes[at + 1..]
-                .iter()
-                .take_while(|byte| byte.is_ascii_alphabetic())
-                .count();
-            let command = &text[at + 1..at + 1 + name];
-            at += 1 + name.max(usize::from(bytes.get(at + 1).is_some_and(u8::is_ascii)));
-            if matches!(
-                command,
-                "alpha" | "beta" | "gamma" | "theta" | "phi" | "lambda" | "mu" | "sigma" | "omega"
-            ) {
-                return true;
-            }
-            continue;
-        }
-        if byte.is_ascii_alphabetic() {
-            let length = bytes[at..]
-                .iter()
-                .take_while(|byte| byte.is_ascii_alphabetic())
-                .count();
-            if length == 1 && !matches!(byte, b'e' | b'i') {
-                return true;
-            }
-            at += length;
-            continue;
-        }
-        at += 1;
-    }
-    false
+    const GREEK: &str = "alpha beta gamma theta phi lambda mu sigma omega";
+    let mut runs = text.split(|it: char| !it.is_ascii_alphabetic());
+    runs.any(
+        |run| match text[..super::words::offset(text, run)].ends_with('\\') {
+            true => !run.is_empty() && GREEK.split(' ').any(|it| it == run),
+            false => run.len() == 1 && !matches!(run, "e" | "i"),
+        },
+    )
 }
 
 /// Is this something to compute, without variables?

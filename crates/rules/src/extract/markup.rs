@@ -255,20 +255,11 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
 
 /// The length of a `\label{…}` or `\tag{…}` at the beginning.
 fn label(text: &str) -> Option<usize> {
-    for command in ["\\label", "\\tag*", "\\tag"] {
-        if let Some(rest) = text.strip_prefix(command) {
-            let group = super::symbols::group(rest);
-            if group > 0 {
-                return Some(command.len() + group);
-            }
-        }
-    }
-    for command in ["\\nonumber", "\\notag"] {
-        if text.starts_with(command) {
-            return Some(command.len());
-        }
-    }
-    None
+    let commands = ["\\label", "\\tag*", "\\tag", "\\nonumber", "\\notag"];
+    commands.into_iter().find_map(|command| {
+        let group = super::symbols::group(text.strip_prefix(command)?);
+        (group > 0 || command.starts_with("\\no")).then_some(command.len() + group)
+    })
 }
 
 /// Were backslashes doubled by someone's escaping? Not where a matrix ends its rows with them.
@@ -276,26 +267,16 @@ fn has_doubled_command(text: &str) -> bool {
     if !text.contains("\\\\") {
         return false;
     }
-    let bytes = text.as_bytes();
-    let mut single = false;
+    let letter = |it: char| it.is_ascii_alphabetic();
+    let mut parts = text.split("\\\\");
+    let first = parts.next().unwrap_or("");
     let mut double = false;
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] == b'\\' {
-            if bytes.get(at + 1) == Some(&b'\\') {
-                double |= bytes.get(at + 2).is_some_and(u8::is_ascii_alphabetic);
-                at += 2;
-                // The command after it is looked at no more.
-                while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
-                    at += 1;
-                }
-                continue;
-            }
-            single |= bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic);
-            at += 2;
-            continue;
-        }
-        at += 1;
+    let mut rest = first.to_owned();
+    for part in parts {
+        double |= part.starts_with(letter);
+        // The command after it is looked at no more.
+        rest.extend([" ", part.trim_start_matches(letter)]);
     }
+    let single = rest.split('\\').skip(1).any(|it| it.starts_with(letter));
     double && !single
 }

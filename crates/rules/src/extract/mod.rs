@@ -163,11 +163,6 @@ pub(crate) fn supposes(before: &str) -> bool {
     qualifiers::suppose(before) || qualifiers::supposes(before)
 }
 
-/// Do words right after the text of an option change it: "B) 12 cm times 4", "B) 12 cm (or possibly 4)"?
-pub(crate) fn change_option(after: &str) -> bool {
-    beside::changes("", after, How::Option)
-}
-
 /// The word, or the sign of a currency, right after a value in a statement, which may be its unit; `None` where it is known to be none.
 pub(crate) fn unit_after<'t>(value: &str, statement: &'t str) -> Option<&'t str> {
     let (_, after) = statement.rsplit_once(value)?;
@@ -269,7 +264,7 @@ pub(crate) fn is_announced(method: &str) -> bool {
 
 /// Is it told apart from what a text merely begins with, or sums up?
 pub(crate) fn is_stated(method: &str) -> bool {
-    is_announced(method) && !matches!(method, "opening" | "total")
+    is_announced(method) && method != "opening"
 }
 
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {

@@ -39,12 +39,9 @@ pub(super) fn is_argument(before: &str) -> bool {
 
 /// Does a text except something from what it says?
 pub(super) fn excepts(text: &str) -> bool {
-    let words: Vec<&str> = words_of(text).collect();
-    let only = |pair: &[&str]| pair[0] == "only" && words::among(pair[1], &["if", "when", "for"]);
-    words
-        .iter()
-        .any(|it| words::among(it, &["except", "unless"]))
-        || words.windows(2).any(only)
+    let said = format!(" {} ", words_of(text).collect::<Vec<_>>().join(" "));
+    let mut phrases = words::EXCEPTS.iter();
+    phrases.any(|it| said.contains(&format!(" {it} ")))
 }
 
 /// Does the last clause after a value name another number and no more: "306 per wall; with four walls that comes to 1224 in all"?
@@ -333,7 +330,7 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
         words.iter().any(|word| {
             word.get(..stem.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(stem))
-                && (stem.len() > 4 || word.len() <= stem.len() + 1)
+                && (stem.len() > 5 || word.len() <= stem.len() + 1)
         })
     };
     let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);

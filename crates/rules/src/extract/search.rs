@@ -299,9 +299,6 @@ impl<'t> Search<'t, '_, '_> {
         self.settled();
         self.opening();
         if self.out.is_empty() {
-            self.total();
-        }
-        if self.out.is_empty() {
             self.last_sentences();
         }
         if self.out.is_empty() {
@@ -351,6 +348,11 @@ impl<'t> Search<'t, '_, '_> {
             // "\boxed{12} is incorrect", "\boxed{12} or more"
             let before = text.ceil_char_boundary(found.start.saturating_sub(80));
             let before = &text[before.min(found.start)..found.start];
+            // What a sentence before it says is over.
+            let near = before.trim_end_matches([' ', '\n', '$', '\\', '[', '(', '*']);
+            let last = words::last_word(near.trim_end_matches('.'));
+            let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
+            let before = if ended { "" } else { before };
             let denied = beside::changes(before, after, How::Boxed);
             let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {

@@ -1,4 +1,4 @@
-//! What a text says that announces no answer: the choice it settles on, its first line, a total, its last sentences.
+//! What a text says that announces no answer: the choice it settles on, its first line, its last sentences.
 
 use std::borrow::Cow;
 
@@ -63,33 +63,6 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// The total whose parts are listed after it.
-    pub(super) fn total(&mut self) {
-        let text = self.source.text;
-        let Some((line, list)) = aside::last_list(text) else {
-            return;
-        };
-        let parts = aside::parts(&text[list.clone()]);
-        let worked = text[list.clone()].contains('=');
-        let sentence_range =
-            sentences::last_before(text, self.source.regions, line.end).unwrap_or(line);
-        let stated = &text[sentence_range.clone()];
-        // A list of steps leads to the answer; a list without numbers holds none.
-        if worked
-            || !(aside::adds_up(stated, &parts)
-                || parts.is_empty() && aside::numberless(&text[list]))
-        {
-            return;
-        }
-        if let Some(reading) = sentence(self.source, sentence_range.clone()) {
-            let said = Found {
-                statement: Cow::Borrowed(stated),
-                ..Found::default()
-            };
-            self.keep(48, "total", reading, said);
-        }
-    }
-
     pub(super) fn last_sentences(&mut self) {
         let mut end = self.source.text.len();
         let mut passed = false;
@@ -105,14 +78,12 @@ impl Search<'_, '_, '_> {
             }
             let method = method_of(&self.source.text[range.clone()]);
             let text = self.source.text;
-            let parts = aside::before_parts(&text[range.clone()])
-                .or_else(|| aside::before_bracket(&text[range.clone()]))
+            let parts = aside::before_bracket(&text[range.clone()])
                 .or_else(|| aside::before_rounded(&text[range.clone()]));
             let range = range.start..parts.map_or(range.end, |at| range.start + at);
             if let Some(mut reading) = sentence(self.source, range.clone()) {
                 // What a later sentence says may be the answer, in words that are not known.
                 let mut doubtful = passed
-                    || begins_with_number(&text[..range.start])
                     // "Three trucks will be needed for 80 stones."
                     || range.start < reading.range.start
                         && words::is_number_word(words::first_word(text[range.clone()].trim_start()));
@@ -178,7 +149,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
                             || qualifiers::is_replaced(&reading.text, after)
-                            || qualifiers::excepts(after)
+                            || aside::is_item(text, from)
                             || aside::rounds(&reading.text, after) == Some(false)
                     }
                 };
@@ -200,13 +171,6 @@ impl Search<'_, '_, '_> {
             passed |= said.contains(char::is_alphabetic);
         }
     }
-}
-
-/// Does a text begin with a number in words that is a sentence of its own: "Nineteen. Here's why: …"?
-fn begins_with_number(text: &str) -> bool {
-    let near = &text[..text.floor_char_boundary(30)];
-    let first = near.trim_start().split_once(['.', '!', '\n']);
-    first.is_some_and(|(it, _)| !it.is_empty() && words::is_number_word(it))
 }
 
 /// Is a value a year or a time of day?
