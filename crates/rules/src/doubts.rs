@@ -219,30 +219,19 @@ fn other_share(gold: &str, pred: &str) -> bool {
             && pred.contains(" of ")
 }
 
-/// The place in a row that a word names: 7 of "7th", 2 of "second".
-fn place(word: &str) -> Option<u64> {
-    let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
-    match &word[digits.len()..] {
-        "st" | "nd" | "rd" | "th" => digits.parse().ok(),
-        _ => ordinal(&word.to_ascii_lowercase()),
-    }
-}
-
 /// Is the reference a place in a row, and does the prediction name another, or a number that it does not call one?
 fn other_place(gold: &str, pred: &str) -> bool {
+    let place = |it: &str| ordinal(&it.to_ascii_lowercase());
     let Some(own) = place(extract::bare(gold)) else {
         return false;
     };
-    let words = || {
-        pred.split(|it: char| !it.is_alphanumeric())
-            .filter(|it| !it.is_empty())
-    };
+    let words = || pred.split(|it: char| !it.is_alphanumeric());
     let mut places = words().filter_map(place).peekable();
     if places.peek().is_some() {
         return places.all(|it| it != own);
     }
     let called = |it: &str| words::CALLS_PLACE.contains(it);
-    words().nth(1).is_some() && !pred.contains(['=', ':']) && !words().any(called)
+    pred.trim().contains(char::is_whitespace) && !pred.contains(['=', ':']) && !words().any(called)
 }
 
 /// Does an amount name what it counts, and no time of which it is a rate?

@@ -151,15 +151,9 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
             part = numbers::compare(Value::of(&p), Value::of(&q), context);
         }
         if part.equal == Some(false) {
-            return context.different("ratio", || {
-                format!(
-                    "{} : {} and {} : {} differ",
-                    show(&a[pivot]),
-                    show(x),
-                    show(&b[pivot]),
-                    show(y)
-                )
-            });
+            let ratio = |a: &Expr, b: &Expr| format!("{} : {}", show(a), show(b));
+            let (own, other) = (ratio(&a[pivot], x), ratio(&b[pivot], y));
+            return context.different("ratio", || format!("{own} and {other} differ"));
         }
         parts.push(part);
     }

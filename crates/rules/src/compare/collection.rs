@@ -103,6 +103,26 @@ pub(super) fn in_order(
 
 /// Two lists.
 fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Comparison {
+    let label = |it: &Answer| match it {
+        Answer::Quantity(Quantity {
+            unit: Some(unit), ..
+        }) if unit.dimension.is_none() => {
+            Some(unit.name.to_lowercase().trim_end_matches('s').to_owned())
+        }
+        _ => None,
+    };
+    // "9 cats, 10 dogs" and "9 dogs, 10 cats"
+    let swapped = |one: &Answer| {
+        let own = label(one);
+        let mut same = pred
+            .iter()
+            .filter(|it| own.is_some() && label(it) == own)
+            .peekable();
+        same.peek().is_some() && same.all(|it| context.answers(one, it).equal == Some(false))
+    };
+    if gold.iter().any(swapped) {
+        return Comparison::different("list", "the same things with other numbers");
+    }
     // Solutions given twice are the same solutions.
     let solutions = gold
         .iter()

@@ -130,6 +130,9 @@ fn differently_named(
         });
         return Some(Comparison::different("names", reason));
     }
+    if matches!((gold.name, pred.name), (Answer::Tuple(_), Answer::Tuple(_))) {
+        return Some(Comparison::open("names in another order"));
+    }
     // AB = 4 against x = 4: whether x is AB was not said.
     let verdict = context.answers(gold.value, pred.value);
     Some(verdict.at_most_open("the same value of differently named things"))

@@ -161,13 +161,10 @@ fn operand(word: &str) -> Option<String> {
 
 /// "10th", "third", "5", "n".
 fn exponent(word: &str) -> Option<String> {
-    let digits = word.trim_end_matches(|it: char| it.is_ascii_alphabetic());
-    let ending = &word[digits.len()..];
-    if !digits.is_empty() && matches!(ending, "st" | "nd" | "rd" | "th") {
-        return operand(digits);
-    }
-    numbers::ordinal(&word.to_ascii_lowercase())
-        .map_or_else(|| operand(word), |it| Some(it.to_string()))
+    numbers::ordinal(&word.to_ascii_lowercase()).map_or_else(
+        || operand(word.strip_suffix("th").unwrap_or(word)),
+        |it| Some(it.to_string()),
+    )
 }
 
 /// "half past three in the afternoon", "a quarter to nine".

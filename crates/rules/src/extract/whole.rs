@@ -213,7 +213,10 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if let Some(written) = spoken::written(trimmed) {
         return Some(Candidate::new(written, Form::Plain, range));
     }
-    if let Some(number) = ordinal(trimmed) {
+    if trimmed.starts_with(|it: char| it.is_ascii_digit())
+        && crate::lexicon::numbers::ordinal(trimmed).is_some()
+    {
+        let number = &trimmed[..trimmed.len() - 2];
         return Some(Candidate::new(number, Form::Plain, range));
     }
     // Formulas, with their units and connecting words.
@@ -312,21 +315,6 @@ fn is_pointed(text: &str) -> bool {
         let plain = |it: char| it.is_ascii_digit() || "., -/".contains(it);
         it.len() <= MAX_PRODUCT && it.contains(',') && it.chars().all(plain)
     })
-}
-
-/// The number of an ordinal: 5 of "5th". "5st" is a product.
-fn ordinal(text: &str) -> Option<&str> {
-    let number = text.get(..text.len().checked_sub(2)?)?;
-    let digits = number.as_bytes();
-    let last = *digits.last()?;
-    let teen = digits.len() > 1 && digits[digits.len() - 2] == b'1';
-    let ending = match last {
-        b'1' if !teen => "st",
-        b'2' if !teen => "nd",
-        b'3' if !teen => "rd",
-        _ => "th",
-    };
-    (digits.iter().all(u8::is_ascii_digit) && text.ends_with(ending)).then_some(number)
 }
 
 /// Bare mathematics with its unit or base, if the range is nothing else.

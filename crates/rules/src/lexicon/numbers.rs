@@ -47,8 +47,17 @@ pub(crate) fn number_word(word: &str) -> Option<NumberWord> {
     WORDS.get(word)
 }
 
-/// The place in a row that a word in lower case names: 3 for `third`, which names a part too.
+/// The place in a row that a word in lower case names: 3 for `third`, which names a part too, and for `3rd`. "5st" is a product.
 pub(crate) fn ordinal(word: &str) -> Option<u64> {
+    let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
+    if let Ok(value) = digits.parse::<u64>() {
+        let teen = (11..=13).contains(&(value % 100));
+        let last = usize::try_from(value % 10).ok().filter(|_| !teen);
+        let ending = ["th", "st", "nd", "rd"]
+            .get(last.unwrap_or(0))
+            .unwrap_or(&"th");
+        return (&word[digits.len()..] == *ending).then_some(value);
+    }
     match number_word(word)? {
         NumberWord::Place(value) => Some(value),
         NumberWord::Part(value) if value > 2 && word.ends_with(['d', 'h']) => Some(value),
