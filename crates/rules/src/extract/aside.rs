@@ -127,7 +127,7 @@ pub(super) fn is_item(text: &str, at: usize) -> bool {
         let mark = line.trim().split(' ').next().unwrap_or("");
         let mark = mark.trim_start_matches(|it: char| it.is_ascii_digit());
         let bullet = matches!(mark, "-" | "*" | "•" | "+" | "." | ")");
-        (bullet && !line.contains('=')).then(|| line.contains("**"))
+        (bullet && !line.contains(['=', '≈'])).then(|| line.contains("**"))
     };
     let start = text[..at].rfind('\n').unwrap_or(0);
     let line = text[start..].trim_start().lines().next();
