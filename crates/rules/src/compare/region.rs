@@ -64,13 +64,9 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             if let (Some(x), Some(y)) = (&a.variable, &b.variable)
                 && x != y
             {
-                return context.different("names", || {
-                    format!(
-                        "one side is about {}, the other about {}",
-                        expressions::show(x),
-                        expressions::show(y)
-                    )
-                });
+                let letters =
+                    || format!("{} is not {}", expressions::show(x), expressions::show(y));
+                return context.different("names", letters);
             }
             let method = if a.variable.is_some() || b.variable.is_some() {
                 "solutions"

@@ -277,16 +277,14 @@ const OPPOSED: usize = 400;
 /// Whose dollars a text names: C of "C$24".
 pub(crate) fn dollars(text: &str) -> &str {
     let near = &text[..text.floor_char_boundary(OPPOSED)];
-    let at = near.find('$').filter(|at| {
-        near[at + 1..]
-            .trim_start()
-            .starts_with(|it: char| it.is_ascii_digit())
-    });
-    let before = &near[..at.unwrap_or(0)];
+    let (before, after) = near.split_once('$').unwrap_or_default();
     let whose = &before[before
         .trim_end_matches(|it: char| it.is_ascii_uppercase())
         .len()..];
-    if whose == "US" { "" } else { whose }
+    let priced = after
+        .trim_start()
+        .starts_with(|it: char| it.is_ascii_digit());
+    if whose == "US" || !priced { "" } else { whose }
 }
 
 /// The code of the currency that a text names: EUR of "EUR 2,400".
