@@ -37,6 +37,9 @@ GEMMA = {**SIZES, **GEMMA4, "num_hidden_layers": 4, "intermediate_size": 64, "he
 MODELS = {
     "gemma4": ("Gemma4", GEMMA),
     "gemma4-moe": ("Gemma4", dict(**GEMMA, enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=32)),
+    "gemma4-e2b": ("Gemma4", dict(**{**GEMMA, "attention_k_eq_v": False, "num_global_key_value_heads": None, "num_hidden_layers": 6,
+                   "layer_types": ["sliding_attention", "full_attention"] * 3, "hidden_size_per_layer_input": 32},
+                   vocab_size_per_layer_input=SIZES["vocab_size"], num_kv_shared_layers=2, use_double_wide_mlp=True)),
     "qwen35": ("Qwen3_5", TEXT),
     "qwen35moe": ("Qwen3_5Moe", dict(**TEXT, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=32,
                   shared_expert_intermediate_size=32)),
@@ -62,7 +65,8 @@ GEMMA_MODULES = {
     "pre_feedforward_layernorm_2.weight": "pre_ffw_norm_2.weight", "post_feedforward_layernorm_2.weight": "post_ffw_norm_2.weight",
     "router.proj.weight": "ffn_gate_inp.weight", "router.scale": "ffn_gate_inp.scale",
     "router.per_expert_scale": "ffn_down_exps.scale", "experts.gate_up_proj": "ffn_gate_up_exps.weight",
-    "experts.down_proj": "ffn_down_exps.weight",
+    "experts.down_proj": "ffn_down_exps.weight", "per_layer_input_gate.weight": "inp_gate.weight",
+    "per_layer_projection.weight": "proj.weight", "post_per_layer_input_norm.weight": "post_norm.weight",
 }  # fmt: skip
 
 
@@ -105,14 +109,17 @@ def describe_gemma(config: transformers.PretrainedConfig, writer: gguf.GGUFWrite
     writer.add_value_length_swa(swa.head_dim)
     writer.add_sliding_window(config.sliding_window)
     writer.add_sliding_window_pattern(windowed)
-    writer.add_shared_kv_layers(0)
-    writer.add_embedding_length_per_layer_input(0)
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
     writer.add_final_logit_softcapping(config.final_logit_softcapping)
     writer.add_rope_freq_base(rope["full_attention"]["rope_theta"])
     writer.add_rope_freq_base_swa(rope["sliding_attention"]["rope_theta"])
     writer.add_rope_dimension_count(full.head_dim)
     writer.add_rope_dimension_count_swa(swa.head_dim)
-    writer.add_feed_forward_length(config.intermediate_size)
+    own = config.num_hidden_layers - config.num_kv_shared_layers
+    wide = 2 if config.use_double_wide_mlp else 1
+    widths = [config.intermediate_size * (1 if layer < own else wide) for layer in range(config.num_hidden_layers)]
+    writer.add_feed_forward_length(widths if wide > 1 else config.intermediate_size)
     if config.enable_moe_block:
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.top_k_experts)
@@ -160,7 +167,10 @@ def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
     writer.add_token_types([gguf.TokenType.NORMAL] * config.vocab_size)
     writer.add_token_merges(["t 1"])
     writer.add_eos_token_id(2)
-    outside = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight"}
+    outside = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight",
+               "model.embed_tokens_per_layer.weight": "per_layer_token_embd.weight",
+               "model.per_layer_model_projection.weight": "per_layer_model_proj.weight",
+               "model.per_layer_projection_norm.weight": "per_layer_proj_norm.weight"}  # fmt: skip
     for name, x in model.state_dict().items():
         if gemma and name == "lm_head.weight":
             continue
@@ -193,6 +203,8 @@ def ask(path: Path, prompts: list[list[int]]) -> list[dict]:
     params.model.path = str(path)
     params.n_ctx, params.n_parallel, params.warmup = 256, 1, False
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    # Its flash attention rounds to sixteen bits on the way, whatever the cache holds.
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     found = []

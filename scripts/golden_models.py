@@ -37,6 +37,8 @@ DELTA = dict(num_hidden_layers=3, linear_num_key_heads=2, linear_num_value_heads
 
 GEMMA4 = dict(head_dim=8, global_head_dim=16, num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=9,
               hidden_size_per_layer_input=0, tie_word_embeddings=True)  # fmt: skip
+SMALL_GEMMA4 = dict(attention_k_eq_v=False, num_global_key_value_heads=None, hidden_size_per_layer_input=12,
+                    vocab_size_per_layer_input=53)  # fmt: skip
 
 # name -> (class, what its configuration adds or changes, dtype, options)
 CHECKPOINTS = {
@@ -90,6 +92,10 @@ CHECKPOINTS = {
                    num_experts=6, top_k_experts=2, moe_intermediate_size=24,
                    layer_types=["sliding_attention", "sliding_attention", "full_attention"]), torch.bfloat16,
                    dict(text=True, seed=102)),
+    # Inputs of each layer, and last layers that attend to the keys of the last one of their kind, their feed-forward layers twice as wide.
+    "gemma4-e2b": ("Gemma4", dict(**{**GEMMA4, **SMALL_GEMMA4}, final_logit_softcapping=3.0, num_hidden_layers=7, num_kv_shared_layers=3,
+                   use_double_wide_mlp=True, layer_types=["sliding_attention", "full_attention", "full_attention", "sliding_attention",
+                   "sliding_attention", "full_attention", "full_attention"]), torch.bfloat16, dict(text=True, seed=103)),
     "gpt-oss": ("GptOss", dict(head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=8, attention_bias=True,
                 rope_parameters={**YARN, "truncate": False}), torch.bfloat16, {}),
     "gpt-oss-mxfp4": ("GptOss", dict(head_dim=16, num_local_experts=3, num_experts_per_tok=2, sliding_window=8, hidden_size=64,
@@ -166,6 +172,13 @@ WITH_TOWERS = {
                       dict(**GEMMA4, pad_token_id=0, num_hidden_layers=3, final_logit_softcapping=3.0,
                            layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
                       dict(tie_word_embeddings=True, audio_config=None), dict(by_kind=True, seed=1100)),
+    # As E4B is: with towers for images and sound, its feed-forward layers of one width.
+    "gemma4-e4b-towers": ("Gemma4", dict(model_type="gemma4_vision", hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+                          num_attention_heads=2, num_key_value_heads=2, head_dim=8, patch_size=4, position_embedding_size=16),
+                          dict(**{**GEMMA4, **SMALL_GEMMA4}, pad_token_id=0, num_hidden_layers=4, num_kv_shared_layers=2,
+                               final_logit_softcapping=3.0, layer_types=["sliding_attention", "full_attention"] * 2),
+                          dict(tie_word_embeddings=True, audio_config=dict(hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                               subsampling_conv_channels=[4, 4], output_proj_dims=16)), dict(by_kind=True, seed=1102)),
     # As 12B is, with a key of the published files: one key head in layers that see everything, whose values are its keys.
     "gemma4-unified-towers": ("Gemma4Unified", dict(patch_size=4, mm_embed_dim=16, mm_posemb_size=16, output_proj_dims=16),
                               dict(**{**GEMMA4, "num_global_key_value_heads": 1}, pad_token_id=0, num_hidden_layers=3,
@@ -331,7 +344,7 @@ def as_published(folder: Path, tensors: dict, options: dict) -> None:
     if options.get("by_kind"):
         text = config["text_config"]
         own = text.pop("per_layer_config").popitem()[1]
-        text |= {"global_head_dim": own["head_dim"], "num_global_key_value_heads": own["num_key_value_heads"]}
+        text |= {"global_head_dim": own["head_dim"], "num_global_key_value_heads": own.get("num_key_value_heads")}
     if options.get("flat"):
         text = config.pop("text_config")
         rope = text.pop("rope_parameters")

@@ -199,8 +199,7 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 /// Writes a run for Chrome's trace viewer.
 pub(crate) fn write_trace(file: &OutputFile, run: &Measured) -> Result<(), OutputError> {
     // On a GPU the spans are from a later run; they are shown from its beginning.
-    let origin = run.started;
-    file.write(|out| trace::write(out, origin, &run.record.steps, &run.spans))
+    file.write(|out| trace::write(out, run.started, &run.record.steps, &run.spans))
 }
 
 /// The commit of the sources that this program was built from.

@@ -21,7 +21,7 @@ use juror_judge::judge::build::load_model;
 const TOLERANCE: f32 = 1e-4;
 const BLOCK: usize = 4;
 /// Every checkpoint there is.
-const NAMES: &[&str] = &[
+pub(crate) const NAMES: &[&str] = &[
     "chatglm",
     "ernie4_5",
     "exaone4",
@@ -29,6 +29,8 @@ const NAMES: &[&str] = &[
     "gemma3",
     "gemma3-vision",
     "gemma4",
+    "gemma4-e2b",
+    "gemma4-e4b-towers",
     "gemma4-moe",
     "gemma4-towers",
     "gemma4-unified",
@@ -249,25 +251,67 @@ fn logits_equal_those_of_candle_transformers() {
     }
 }
 
+/// Also where the last layers have no keys of their own, and only the wanted rows go through them.
 #[test]
 fn only_the_wanted_rows_in_the_wanted_order() {
-    let checkpoint = Checkpoint::load("qwen3-tied");
-    let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
-    let (_, golden) = &checkpoint.golden[2];
-    let last = golden.len() - 1;
-    for wanted in [vec![last, 0, 3], (0..=last).rev().collect(), vec![]] {
-        let mut attention = checkpoint.attention(AttentionKind::Tiled);
-        sequences[2].cached = 0;
-        let mut batch = step(&mut [(&mut sequences[2], last + 1)], BLOCK);
-        batch.logits = wanted.iter().map(|&index| index as u32).collect();
-        let logits = checkpoint.decoder.forward(&batch, &mut *attention).unwrap();
-        assert_eq!(
-            logits.dims(),
-            [wanted.len(), checkpoint.decoder.config().vocab]
-        );
-        if !wanted.is_empty() {
-            for (ours, index) in logits.to_vec2::<f32>().unwrap().iter().zip(wanted) {
-                close(ours, &golden[index], &format!("token {index}"));
+    for name in ["qwen3-tied", "gemma4-e2b", "gemma4-e4b-towers"] {
+        let checkpoint = Checkpoint::load(name);
+        let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
+        let at = checkpoint.golden.len() - 1;
+        let (_, golden) = &checkpoint.golden[at];
+        let last = golden.len() - 1;
+        for wanted in [vec![last, 0, 3], (0..=last).rev().collect(), vec![]] {
+            let mut attention = checkpoint.attention(AttentionKind::Tiled);
+            sequences[at].cached = 0;
+            let mut batch = step(&mut [(&mut sequences[at], last + 1)], BLOCK);
+            batch.logits = wanted.iter().map(|&index| index as u32).collect();
+            let logits = checkpoint.decoder.forward(&batch, &mut *attention).unwrap();
+            assert_eq!(
+                logits.dims(),
+                [wanted.len(), checkpoint.decoder.config().vocab]
+            );
+            if !wanted.is_empty() {
+                for (ours, index) in logits.to_vec2::<f32>().unwrap().iter().zip(wanted) {
+                    close(ours, &golden[index], &format!("{name}, token {index}"));
+                }
+            }
+        }
+        // A prompt in chunks, of which the last token alone is wanted, beside another that is wanted whole; then a token more.
+        let whole = logit_bits(&checkpoint, usize::MAX, false);
+        for kind in [AttentionKind::Tiled, AttentionKind::Plain] {
+            let mut attention = checkpoint.attention(kind);
+            let mut sequences = checkpoint.sequences(&mut Blocks::new(64, BLOCK));
+            let (first, second) = sequences.split_at_mut(at);
+            for start in (0..=last).step_by(7) {
+                let count = 7.min(last + 1 - start);
+                let mut parts = vec![(&mut second[0], count)];
+                let beside = start == 0;
+                if beside {
+                    let length = first[0].tokens.len();
+                    parts.push((&mut first[0], length));
+                }
+                let mut batch = step(&mut parts, BLOCK);
+                batch.logits.drain(..count);
+                if start + count > last {
+                    batch.logits.push(count as u32 - 1);
+                }
+                let rows = checkpoint.decoder.forward(&batch, &mut *attention).unwrap();
+                let rows: Vec<Vec<f32>> = rows.to_vec2().unwrap();
+                let expected = match beside {
+                    true => &whole[0][..],
+                    false => &whole[at][last..][..rows.len()],
+                };
+                assert_eq!(rows.len(), expected.len());
+                for (row, expected) in rows.iter().zip(expected) {
+                    let bits = row.iter().map(|x| x.to_bits());
+                    if kind == AttentionKind::Tiled {
+                        assert!(bits.eq(expected.iter().copied()), "{name}, {start}");
+                    } else {
+                        let expected: Vec<f32> =
+                            expected.iter().map(|x| f32::from_bits(*x)).collect();
+                        close(row, &expected, name);
+                    }
+                }
             }
         }
     }

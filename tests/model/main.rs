@@ -18,6 +18,7 @@ mod reference;
 
 mod adapters;
 mod attention;
+mod bad_input;
 mod checkpoints;
 mod families;
 mod family_tensors;

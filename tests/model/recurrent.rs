@@ -227,8 +227,41 @@ fn what_a_kind_of_layer_has_not_is_named() {
     )
     .unwrap();
     assert!(refusal(folder.path()).contains("not expected: model.layers.0.experts"));
+    // Published files of layers that attend to another's keys hold keys of their own, which nothing reads.
+    let folder = changed("gemma4-e2b", |tensors| {
+        let keys = tensors[&at(0, "self_attn.k_proj.weight")].clone();
+        for part in ["k_proj", "v_proj"] {
+            tensors.insert(at(4, &format!("self_attn.{part}.weight")), keys.clone());
+        }
+        let norm = tensors[&at(0, "self_attn.k_norm.weight")].clone();
+        tensors.insert(at(6, "self_attn.k_norm.weight"), norm);
+    });
+    assert_eq!(
+        logits(folder.path(), None),
+        logits(&data("checkpoints/gemma4-e2b"), None)
+    );
+    for missing in [
+        "model.embed_tokens_per_layer.weight",
+        "model.per_layer_model_projection.weight",
+        "model.per_layer_projection_norm.weight",
+        "model.layers.0.self_attn.k_proj.weight",
+        "model.layers.6.self_attn.q_proj.weight",
+        "model.layers.6.per_layer_input_gate.weight",
+        "model.layers.0.per_layer_projection.weight",
+        "model.layers.3.post_per_layer_input_norm.weight",
+    ] {
+        let folder = changed("gemma4-e2b", |tensors| drop(tensors.remove(missing)));
+        let error = refusal(folder.path());
+        assert!(error.contains(&format!("missing: {missing}")), "{error}");
+    }
+    let foreign = at(6, "self_attn.k_proj.bias");
+    let folder = changed("gemma4-e2b", |tensors| {
+        let norm = tensors[&at(0, "self_attn.k_norm.weight")].clone();
+        tensors.insert(foreign.clone(), norm);
+    });
+    assert!(refusal(folder.path()).contains(&format!("not expected: {foreign}")));
     // Keys of a file for llama.cpp.
-    let bytes = std::fs::read(data("gguf/gemma4-q8_0.gguf")).unwrap();
+    let bytes = std::fs::read(data("gguf/gemma4-e2b-q8_0.gguf")).unwrap();
     let folder = TempDir::new().unwrap();
     for (key, told) in [
         (
@@ -239,6 +272,16 @@ fn what_a_kind_of_layer_has_not_is_named() {
             "attention.head_count_kv",
             "gemma4.attention.head_count_kv is not one number for all layers of a kind",
         ),
+        // All layers have keys then, and wide feed-forward layers are none of a kind.
+        (
+            "attention.shared_kv_layers",
+            "gemma4.feed_forward_length is not one number for the 6 layers",
+        ),
+        (
+            "feed_forward_length",
+            "no gemma4.feed_forward_length in its metadata",
+        ),
+        ("embedding_length_per_layer_input", "per_layer"),
         (
             "rope.dimension_count_swa",
             "gemma4.Qope.dimension_count_swa",
@@ -278,7 +321,13 @@ fn a_number_of_drafts_is_refused_by_name() {
 
 #[test]
 fn weights_may_be_quantised() {
-    for name in ["qwen3_5", "qwen3_5-moe", "gemma4", "gemma4-moe"] {
+    for name in [
+        "qwen3_5",
+        "qwen3_5-moe",
+        "gemma4",
+        "gemma4-e2b",
+        "gemma4-moe",
+    ] {
         let folder = data(&format!("checkpoints/{name}"));
         let (exact, rounded) = (
             logits(&folder, None),
@@ -393,7 +442,14 @@ fn completions_are_bitwise_the_same_however_they_are_scheduled() {
         blocks: 40,
         ..pinned.clone()
     };
-    for name in ["qwen3_5", "qwen3_5-moe", "gemma3", "gemma4", "gemma4-moe"] {
+    for name in [
+        "qwen3_5",
+        "qwen3_5-moe",
+        "gemma3",
+        "gemma4",
+        "gemma4-e2b",
+        "gemma4-moe",
+    ] {
         let (expected, _) = run(name, &alone, requests());
         let expected = bits(&expected);
         for sizes in [&roomy, &chunks, &pinned, &preempted] {

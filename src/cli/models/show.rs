@@ -125,6 +125,7 @@ fn rows_of(
         config = settled;
     }
     let (all, active) = (config.parameters(), active_parameters(&config));
+    let layers = format!("{} of width {}", config.layers, config.hidden);
     let mut rows = vec![
         ("family", format!("{:?}", config.family)),
         (
@@ -138,12 +139,10 @@ fn rows_of(
         ("KV cache", kv_cache(&config)),
         (
             "layers",
-            match config.layers - config.attention_layers() {
-                0 => format!("{} of width {}", config.layers, config.hidden),
-                recurrent => format!(
-                    "{} of width {}, {recurrent} of them recurrent (Gated DeltaNet)",
-                    config.layers, config.hidden
-                ),
+            match (config.layers - config.attention_layers(), config.sharing) {
+                (0, None) => layers,
+                (0, Some(own)) => format!("{layers}, the last {} with keys of others", own.count),
+                (own, _) => format!("{layers}, {own} of them recurrent (Gated DeltaNet)"),
             },
         ),
         (
@@ -300,14 +299,19 @@ fn active_parameters(config: &ModelConfig) -> usize {
 /// All parameters, and how many of them are embeddings: a model is often called by the number without one of them.
 fn parts(config: &ModelConfig) -> String {
     let (all, embedding) = (config.parameters(), config.vocab * config.hidden);
-    let (heads, which) = if config.tie_embeddings {
-        (1, "the embedding, which is the output head too")
-    } else {
-        (2, "the embedding and as many in the output head")
+    let (heads, which) = match config.tie_embeddings {
+        true => (1, "the embedding, which is the output head too"),
+        false => (2, "the embedding and as many in the output head"),
     };
-    let layers = parameters(all - heads * embedding);
+    let inputs = config.input_table();
+    let layers = parameters(all - heads * embedding - inputs);
     let (all, embedding) = (parameters(all), parameters(embedding));
-    format!("{all}: {layers} in the layers, {embedding} in {which}")
+    let mut told = format!("{all}: {layers} in the layers, {embedding} in {which}");
+    if inputs > 0 {
+        let (count, size) = (parameters(inputs), bytes(2 * inputs as u64));
+        told += &format!(", {count} in the layers' own embeddings ({size} as bf16)");
+    }
+    told
 }
 
 /// The weights in each type they can be loaded as, by the options that say so.
@@ -324,13 +328,12 @@ fn memory(config: &ModelConfig, weights: Option<&Weights>) -> String {
         (whole(WeightType::Q4K), "with --quantize q4k"),
     ];
     let sizes = ways.into_iter().filter_map(|(weights, how)| {
-        let weights = weights?;
         let precision = Precision {
-            weights,
+            weights: weights?,
             ..Precision::F32
         };
-        let size = weight_bytes(config, 1, precision, 0);
-        Some(format!("{} {how}", bytes(size as u64)))
+        let size = bytes(weight_bytes(config, 1, precision, 0) as u64);
+        Some(format!("{size} {how}"))
     });
     sizes.collect::<Vec<_>>().join(", ")
 }

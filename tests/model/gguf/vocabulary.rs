@@ -108,6 +108,10 @@ fn every_pattern_splits_where_its_models_do() {
         ("tekken", [false, false, false, true]),
         ("seed-coder", [true, false, false, false]),
         ("smollm", [true, false, false, false]),
+        ("refact", [true, false, false, false]),
+        ("exaone4", [true, false, true, false]),
+        ("hunyuan-dense", [true, false, true, true]),
+        ("minimax-m2", [false, true, true, true]),
         ("deepseek-llm", [true, false, false, false]),
         ("deepseek-coder", [true, false, false, false]),
     ] {

@@ -13,6 +13,8 @@ pub(crate) struct Names {
     pub(crate) norm: String,
     /// `[vocab, hidden]`, where it is not the embedding.
     pub(crate) head: String,
+    /// Of what each layer gets of a token: the table, `[rows, layers · width]`, the norm, `[width]`, and the projection, without `.weight`.
+    pub(crate) inputs: [String; 3],
 }
 
 /// The names of a layer's tensors; those of linear layers without `.weight` and `.bias`. Where there are several, their outputs are concatenated.
@@ -20,7 +22,7 @@ pub(crate) struct LayerNames {
     /// The norm before attention, unless there is one behind it alone.
     pub(crate) attention_norm: Option<String>,
     pub(crate) qkv: Vec<String>,
-    /// Norms of queries and of keys.
+    /// Norms of queries and of keys; the latter is not there in a layer without keys.
     pub(crate) head_norms: Option<[String; 2]>,
     pub(crate) sinks: Option<String>,
     pub(crate) output: String,
@@ -35,6 +37,8 @@ pub(crate) struct LayerNames {
     pub(crate) feed_forward_result_norm: Option<String>,
     /// What the layer's result is multiplied with, `[1]`.
     pub(crate) scale: Option<String>,
+    /// How the layer takes its input in, if layers have any: the gate, the way back, and the norm of the result with its `.weight`.
+    pub(crate) inputs: Option<[String; 3]>,
 }
 
 /// The names of a recurrent layer's tensors. Where two projections have one name they are interleaved in one tensor, key head by key head:
@@ -135,6 +139,11 @@ impl Names {
             embedding: weight(Part::Embedding),
             norm: weight(Part::Norm),
             head: weight(Part::Head),
+            inputs: [
+                weight(Part::InputTable),
+                weight(Part::InputNorm),
+                family.outside(Part::InputProjection).to_owned(),
+            ],
         }
     }
 }
@@ -143,10 +152,10 @@ impl LayerNames {
     pub(crate) fn new(config: &ModelConfig, layer: usize) -> Self {
         let config = &*config.at(layer);
         let family = config.family;
-        let attention: &[Part] = if config.keys_are_values {
-            &[Part::Query, Part::Key]
-        } else {
-            &[Part::Query, Part::Key, Part::Value]
+        let attention: &[Part] = match config.kv_heads {
+            0 => &[Part::Query],
+            _ if config.keys_are_values => &[Part::Query, Part::Key],
+            _ => &[Part::Query, Part::Key, Part::Value],
         };
         let optional = |part| family.in_layer(layer, part);
         let at = |part| optional(part).unwrap_or_default();
@@ -226,6 +235,13 @@ impl LayerNames {
             feed_forward,
             feed_forward_result_norm: norm(Part::FeedForwardResultNorm),
             scale: optional(Part::LayerScale),
+            inputs: config.layer_inputs.map(|_| {
+                [
+                    at(Part::InputGate),
+                    at(Part::InputOutput),
+                    weight(at(Part::InputResultNorm)),
+                ]
+            }),
         }
     }
 }
@@ -238,6 +254,7 @@ pub(crate) fn unused(config: &ModelConfig, name: &str) -> bool {
         // What guesses several tokens ahead.
         || (config.recurrent.is_some() && name.starts_with("mtp."))
         || is_ahead(config, name)
+        || is_of_shared_keys(config, name)
         || name.ends_with("rotary_emb.inv_freq")
         || name.ends_with("rotary_pos_emb.inv_freq")
 }
@@ -248,6 +265,20 @@ fn is_ahead(config: &ModelConfig, name: &str) -> bool {
     let layer = rest.and_then(|rest| rest.strip_prefix('.')?.split('.').next()?.parse().ok());
     layer.is_some_and(|layer: usize| {
         (config.layers..config.layers + config.layers_ahead).contains(&layer)
+    })
+}
+
+/// Whether a tensor makes keys or values of a layer that attends to another's: published files hold them all the same.
+fn is_of_shared_keys(config: &ModelConfig, name: &str) -> bool {
+    let parts = [Part::Key, Part::Value, Part::KeyNorm];
+    let of = |layer| parts.map(|part| config.family.in_layer(layer, part));
+    let module = name.strip_suffix(".weight");
+    let mut layers = config.first_sharing()..config.layers;
+    layers.any(|layer| {
+        of(layer)
+            .iter()
+            .flatten()
+            .any(|own| Some(own.as_str()) == module)
     })
 }
 
@@ -265,6 +296,13 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
     if !config.tie_embeddings {
         list.add(&names.head, &[vocab, hidden]);
     }
+    if let Some(inputs) = config.layer_inputs {
+        let [table, norm, projection] = &names.inputs;
+        let all = config.layers * inputs.width;
+        list.add(table, &[inputs.rows, all]);
+        list.add(norm, &[inputs.width]);
+        list.linear(projection, all, hidden, false);
+    }
     for layer in 0..config.layers {
         let names = LayerNames::new(config, layer);
         let own = config.at(layer);
@@ -274,6 +312,11 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
         };
         if let Some(scale) = &names.scale {
             list.add(scale, &[1]);
+        }
+        if let (Some([gate, output, norm]), Some(inputs)) = (&names.inputs, config.layer_inputs) {
+            list.linear(gate, inputs.width, hidden, false);
+            list.linear(output, hidden, inputs.width, false);
+            list.add(norm, &[hidden]);
         }
         match (&names.delta, &config.recurrent) {
             (Some(names), Some(recurrent)) => list.delta(names, &recurrent.shape),
@@ -378,7 +421,8 @@ impl List<'_> {
             config.biases.qkv,
         );
         let widths = config.head_norm_widths();
-        for (norm, width) in names.head_norms.iter().flatten().zip(widths) {
+        let norms = names.head_norms.iter().flatten().zip(widths);
+        for (norm, width) in norms.filter(|(_, width)| *width > 0) {
             self.add(norm, &[width]);
         }
         if let Some(sinks) = &names.sinks {

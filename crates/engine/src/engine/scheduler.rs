@@ -200,6 +200,9 @@ impl Scheduler {
             )
         } else {
             self.largest_need = self.largest_need.max(need);
+            if let (Some(layers), Some((need, _))) = (&mut self.windowed, windowed) {
+                layers.largest_need = layers.largest_need.max(need);
+            }
             self.waiting.push_back(sequence);
             return None;
         };
@@ -802,11 +805,21 @@ impl Scheduler {
 
     /// Takes a quarter of the blocks out of use but leaves at least `least`, preempting the newest sequences to free them.
     pub(super) fn retire_blocks(&mut self, least: usize) {
-        let surplus = self.blocks() - (self.blocks() / 4 * 3).max(least);
-        while self.pool.free() < surplus && !self.running.is_empty() {
+        let surplus =
+            |blocks: usize, least: usize| blocks - (blocks / 4 * 3).max(least).min(blocks);
+        let own = surplus(self.blocks(), least);
+        let windowed = self.windowed.as_ref();
+        let windowed = windowed.map_or(0, |layers| surplus(layers.pool.len(), layers.largest_need));
+        let free = |layers: &WindowedPool| layers.pool.free();
+        while !self.running.is_empty()
+            && (self.pool.free() < own || self.windowed.as_ref().map_or(0, free) < windowed)
+        {
             self.preempt_newest();
         }
-        self.pool.retire(surplus);
+        self.pool.retire(own);
+        if let Some(layers) = &mut self.windowed {
+            layers.pool.retire(windowed);
+        }
     }
 }
 

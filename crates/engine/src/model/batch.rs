@@ -94,6 +94,35 @@ impl StepBatch {
         Cow::Owned(own)
     }
 
+    /// The tokens whose logits are wanted, in that order, each as a row of its own.
+    pub(crate) fn wanted(&self) -> Self {
+        let mut own = Self {
+            logits: (0..self.logits.len() as u32).collect(),
+            windowed: self.windowed.as_ref().map(|_| WindowedTables::default()),
+            ..Self::default()
+        };
+        for (query_start, &token) in self.logits.iter().enumerate() {
+            let token = token as usize;
+            let after = self.rows.partition_point(|row| row.query_start <= token);
+            let row = after.saturating_sub(1);
+            own.tokens.push(self.tokens[token]);
+            own.positions.push(self.positions[token]);
+            own.slots.push(self.slots[token]);
+            own.rows.push(BatchRow {
+                query_start,
+                query_len: 1,
+                context_len: self.positions[token] as usize + 1,
+                state: None,
+                ..self.rows[row].clone()
+            });
+            if let (Some(own), Some(tables)) = (&mut own.windowed, &self.windowed) {
+                own.blocks.push(tables.blocks[row].clone());
+                own.slots.push(tables.slots[token]);
+            }
+        }
+        own
+    }
+
     /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of
     /// bounds: lengths agree, rows cover the tokens without gaps, positions and slots follow from the rows and their block
     /// tables.

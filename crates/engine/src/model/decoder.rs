@@ -3,10 +3,13 @@
 //! One decoder for all families; what a family has or lacks is in its configuration. Every shape below is written with `N`
 //! tokens of any number of sequences, side by side without padding.
 
+use std::borrow::Cow;
+
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::attention::Attention;
+use super::embedding::{LayerInput, LayerInputs, Table};
 use super::feed_forward::{Beside, FeedForward, Gated, Mixture};
 use super::linear::Linear;
 use super::ops::{self, Heads};
@@ -27,7 +30,10 @@ use crate::checkpoint::{ModelConfig, Weights};
 pub struct Decoder {
     config: ModelConfig,
     device: Device,
-    embedding: Embedding,
+    /// `[vocab, hidden]`; `None` where it is the output head's weight.
+    embedding: Option<Table>,
+    /// What each layer gets of a token beside the residual stream.
+    inputs: Option<LayerInputs>,
     layers: Vec<Layer>,
     norm: Tensor,
     /// `[vocab, hidden]`; the embedding table too when they are tied.
@@ -38,15 +44,6 @@ pub struct Decoder {
 
 /// How many layers are loaded at the same time on the CPU: each needs memory for its stored form beside its packed form.
 const LOADED_AT_ONCE: usize = 2;
-
-enum Embedding {
-    /// `[vocab, hidden]`, as stored.
-    Own(Tensor),
-    /// The same in the blocks of a GGUF file, on the CPU.
-    Packed(Linear),
-    /// The output head's weight.
-    Tied,
-}
 
 struct Layer {
     /// The norm before the mixer.
@@ -59,6 +56,8 @@ struct Layer {
     feed_forward: FeedForward,
     /// The norm of the feed-forward layer's output.
     feed_forward_result_norm: Option<Tensor>,
+    /// How the layer takes its input in.
+    input: Option<LayerInput>,
     /// What the layer's result is multiplied with, the residual stream included.
     scale: f64,
 }
@@ -72,7 +71,7 @@ enum Mixer {
 struct AttentionLayer {
     /// Its number among the layers with attention.
     index: usize,
-    /// Key and value heads.
+    /// Key and value heads; none where it attends to those of another layer.
     kv_heads: usize,
     /// Width of a head.
     head_dim: usize,
@@ -164,13 +163,11 @@ impl Decoder {
             let head = loader.checkpoint.matrix(head)?;
             Linear::new(head, None, precision.weights.for_head())?
         };
-        let embedding = if config.tie_embeddings {
-            Embedding::Tied
-        } else if let Some(table) = loader.packed(&names.embedding)? {
-            Embedding::Packed(table)
-        } else {
-            Embedding::Own(loader.checkpoint.matrix(&names.embedding)?)
+        let embedding = match config.tie_embeddings {
+            true => None,
+            false => Some(loader.table(&names.embedding)?),
         };
+        let inputs = config.layer_inputs.map(|_| loader.inputs(&names));
         let mut layers = Vec::with_capacity(config.layers);
         for first in (0..config.layers).step_by(LOADED_AT_ONCE) {
             let group = first..config.layers.min(first + LOADED_AT_ONCE);
@@ -185,6 +182,7 @@ impl Decoder {
         }
         Ok(Self {
             embedding,
+            inputs: inputs.transpose()?,
             layers,
             norm: loader.checkpoint.vector(&names.norm)?,
             head,
@@ -241,7 +239,8 @@ impl Decoder {
         profile: &mut Profile,
     ) -> Result<Tensor, ModelError> {
         let device = &self.device;
-        profile.time(Phase::Attention, None, device, || attention.prepare(batch))?;
+        let mut batch = Cow::Borrowed(batch);
+        profile.time(Phase::Attention, None, device, || attention.prepare(&batch))?;
         if let Some(token) = batch
             .tokens
             .iter()
@@ -257,11 +256,13 @@ impl Decoder {
             return self.no_logits();
         }
         let eps = self.config.rms_norm_eps as f32;
-        let (mut hidden, angles) = profile.time(Phase::Embedding, None, device, || {
-            let angles = self.ropes.iter().map(|rope| rope.gather(batch));
-            let angles = angles.collect::<Result<Vec<_>, ModelError>>()?;
-            Ok::<_, ModelError>((self.embed(&batch.tokens)?, angles))
-        })?;
+        let (mut hidden, mut inputs, mut angles) =
+            profile.time(Phase::Embedding, None, device, || {
+                let hidden = self.embed(&batch.tokens)?;
+                let inputs = self.inputs.as_ref();
+                let inputs = inputs.map(|inputs| inputs.of(&batch.tokens, &hidden));
+                Ok::<_, ModelError>((hidden, inputs.transpose()?, self.angles(&batch)?))
+            })?;
         let scale = self.config.position_scale.as_ref();
         let position_scales = scale.and_then(|scale| query_scales(scale, &batch.positions));
         let position_scales = position_scales.map(|scales| {
@@ -273,6 +274,20 @@ impl Decoder {
         let mut added: Option<Tensor> = None;
         for (index, layer) in self.layers.iter().enumerate() {
             let at = Some(index);
+            // All keys and values are written; from here on only the wanted rows matter.
+            if index == self.config.first_sharing() && wanted < n {
+                if wanted == 0 {
+                    return self.no_logits();
+                }
+                let rows = Tensor::new(batch.logits.as_slice(), device)?;
+                let pick = |x: &Tensor| x.index_select(&rows, 0);
+                hidden = pick(&hidden)?;
+                added = added.as_ref().map(pick).transpose()?;
+                inputs = inputs.as_ref().map(pick).transpose()?;
+                batch = Cow::Owned(batch.wanted());
+                angles = self.angles(&batch)?;
+                profile.time(Phase::Attention, at, device, || attention.prepare(&batch))?;
+            }
             let x;
             (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
                 add_and_norm(hidden, added.take(), layer.attention_norm.as_ref(), eps)
@@ -303,7 +318,7 @@ impl Decoder {
                 }
             };
             // The last layer's keys and values are written; from here on only the wanted rows matter.
-            if index + 1 == self.layers.len() && wanted < n {
+            if index + 1 == self.layers.len() && wanted < hidden.dim(0)? {
                 if wanted == 0 {
                     return self.no_logits();
                 }
@@ -327,8 +342,12 @@ impl Decoder {
             })?;
             let result;
             (hidden, result) = profile.time(Phase::Elementwise, at, device, || {
-                let result = self.result(fed, layer.feed_forward_result_norm.as_ref())?;
+                let mut result = self.result(fed, layer.feed_forward_result_norm.as_ref())?;
                 let scaled = |x| scaled(x, layer.scale);
+                if let (Some(input), Some(inputs)) = (&layer.input, &inputs) {
+                    hidden = (hidden + result)?;
+                    result = input.of(&hidden, &inputs.narrow(1, index, 1)?.squeeze(1)?)?;
+                }
                 Ok::<_, ModelError>((scaled(hidden)?, scaled(result)?))
             })?;
             added = Some(result);
@@ -376,13 +395,15 @@ impl Decoder {
     /// From `[N]` token ids to `[N, hidden]`.
     fn embed(&self, tokens: &[u32]) -> Result<Tensor, ModelError> {
         let rows = match &self.embedding {
-            Embedding::Own(table) => table
-                .index_select(&Tensor::new(tokens, &self.device)?, 0)?
-                .to_dtype(self.norm.dtype())?,
-            Embedding::Packed(table) => table.rows(tokens, &self.device)?,
-            Embedding::Tied => self.head.rows(tokens, &self.device)?,
+            Some(table) => table.rows(tokens, &self.norm, &self.device)?,
+            None => self.head.rows(tokens, &self.device)?,
         };
         Ok(scaled(rows, self.config.embedding_scale)?)
+    }
+
+    /// Each rotary embedding's cosines and sines of a step.
+    fn angles(&self, batch: &StepBatch) -> Result<Vec<(Tensor, Tensor)>, ModelError> {
+        self.ropes.iter().map(|rope| rope.gather(batch)).collect()
     }
 }
 
@@ -558,11 +579,18 @@ impl Loader<'_> {
                 qkv: self.qkv(&names.qkv)?,
                 keys_are_values: own.keys_are_values,
                 qk_norms: match &names.head_norms {
-                    Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
+                    Some([q, k]) => {
+                        let q = checkpoint.head_norm(q)?;
+                        let k = match own.kv_heads {
+                            0 => q.clone(),
+                            _ => checkpoint.head_norm(k)?,
+                        };
+                        Some((q, k))
+                    }
                     None => None,
                 },
                 norms: config.family.head_norms,
-                value_norm: if own.family.norms_values {
+                value_norm: if own.family.norms_values && own.kv_heads > 0 {
                     let (dtype, device) = (checkpoint.compute, checkpoint.device);
                     Some(Tensor::ones(own.head_dim, dtype, device)?)
                 } else {
@@ -583,6 +611,15 @@ impl Loader<'_> {
             feed_forward_norm: optional(&names.feed_forward_norm)?,
             feed_forward: self.feed_forward(config, &names.feed_forward)?,
             feed_forward_result_norm: optional(&names.feed_forward_result_norm)?,
+            input: match &names.inputs {
+                Some([gate, output, norm]) => Some(LayerInput {
+                    gate: self.linear(std::slice::from_ref(gate), false)?,
+                    output: self.linear(std::slice::from_ref(output), false)?,
+                    norm: checkpoint.vector(norm)?,
+                    eps: config.rms_norm_eps as f32,
+                }),
+                None => None,
+            },
             scale: match &names.scale {
                 Some(name) => checkpoint
                     .numbers(name)?
@@ -761,6 +798,25 @@ impl Loader<'_> {
         }
         let (weight, bias) = self.checkpoint.linear(names, bias)?;
         Ok(Linear::new(weight, bias, self.precision.weights)?)
+    }
+
+    /// A table of rows by token, as it is stored.
+    fn table(&self, name: &str) -> Result<Table, ModelError> {
+        Ok(match self.packed(name)? {
+            Some(table) => Table::Packed(table),
+            None => Table::Own(self.checkpoint.matrix(name)?),
+        })
+    }
+
+    /// What each layer gets of a token beside the residual stream.
+    fn inputs(&self, names: &Names) -> Result<LayerInputs, ModelError> {
+        let [table, norm, projection] = &names.inputs;
+        Ok(LayerInputs {
+            table: self.table(table)?,
+            projection: self.linear(std::slice::from_ref(projection), false)?,
+            norm: self.checkpoint.vector(norm)?,
+            eps: self.checkpoint.config.rms_norm_eps as f32,
+        })
     }
 
     /// A matrix in the blocks of a GGUF file, by its full name.

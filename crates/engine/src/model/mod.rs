@@ -32,6 +32,7 @@ pub mod cpu;
 pub mod cuda;
 pub(crate) mod decoder;
 pub(crate) mod device;
+mod embedding;
 mod error;
 pub(crate) mod feed_forward;
 pub mod linear;

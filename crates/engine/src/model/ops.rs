@@ -289,6 +289,9 @@ mod plain {
         // Each token is a row of the batch, because each has its own position.
         let (cos, sin) = (heads.cos.unsqueeze(1)?, heads.sin.unsqueeze(1)?);
         let rotate = |x: Tensor, norm: Option<&Tensor>| {
+            if x.elem_count() == 0 {
+                return Ok(x);
+            }
             let x = match norm {
                 Some(weight) => ops::rms_norm(&x, weight, eps)?,
                 None => x,

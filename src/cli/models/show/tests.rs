@@ -66,3 +66,26 @@ fn layers_with_windows_keep_their_window() {
         "{told}"
     );
 }
+
+/// gemma-4-E2B: half of its numbers are a table, and twenty of its layers keep nothing.
+#[test]
+fn embeddings_of_layers_are_named() {
+    let kinds = (1..=35).map(|layer| match layer % 5 {
+        0 => "full_attention",
+        _ => "sliding_attention",
+    });
+    let config = serde_json::json!({"architectures": ["Gemma4ForCausalLM"], "hidden_size": 1536, "intermediate_size": 6144,
+        "layer_types": kinds.collect::<Vec<_>>(), "num_hidden_layers": 35, "num_key_value_heads": 1, "num_kv_shared_layers": 20,
+        "use_double_wide_mlp": true});
+    let config = ModelConfig::parse(&config.to_string(), "gemma-4-e2b").unwrap();
+    assert_eq!(
+        parts(&config),
+        "4.63 B: 1.88 B in the layers, 402.65 M in the embedding, which is the output head too, 2.35 B in the layers' own embeddings \
+         (4.7 GB as bf16)"
+    );
+    let told = kv_cache(&config);
+    assert!(
+        told.starts_with("6.0 KiB a token, and 12.0 for each of the last 512, as bf16"),
+        "{told}"
+    );
+}

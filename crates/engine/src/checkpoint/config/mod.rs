@@ -110,6 +110,24 @@ pub struct FullLayers {
     pub(crate) keys_are_values: bool,
 }
 
+/// Layers without keys and values of their own, the last ones: each attends to those of the last layer of its kind that has any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharingLayers {
+    /// How many, `num_kv_shared_layers`.
+    pub count: usize,
+    /// Width of their feed-forward layers.
+    pub(crate) intermediate: usize,
+}
+
+/// What each layer gets of a token beside the residual stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerInputs {
+    /// How many numbers a layer gets, `hidden_size_per_layer_input`.
+    pub(crate) width: usize,
+    /// Tokens in the table of them, `vocab_size_per_layer_input`.
+    pub(crate) rows: usize,
+}
+
 /// The sizes and constants of a decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
@@ -127,7 +145,7 @@ pub struct ModelConfig {
     pub layers: usize,
     /// Query heads, `num_attention_heads`.
     pub heads: usize,
-    /// Key and value heads, `num_key_value_heads`.
+    /// Key and value heads, `num_key_value_heads`; none as a layer sees it that attends to another's ([`Self::at`]).
     pub kv_heads: usize,
     /// Width of a head; not always `hidden / heads`.
     pub head_dim: usize,
@@ -135,6 +153,10 @@ pub struct ModelConfig {
     pub(crate) keys_are_values: bool,
     /// What of this is otherwise in layers without windows.
     pub full_layers: Option<FullLayers>,
+    /// The layers that attend to another layer's keys and values.
+    pub sharing: Option<SharingLayers>,
+    /// What each layer gets of a token beside the residual stream.
+    pub layer_inputs: Option<LayerInputs>,
     /// The number of positions: `max_position_embeddings`, or what `YaRN` stretches the original context to if that is more,
     /// up to the limit of this program (131,072).
     pub max_positions: usize,
@@ -204,8 +226,8 @@ impl ModelConfig {
                 + usize::from(self.biases.feed_forward)
                 + usize::from(family.has(Part::RouterCorrection));
             let shared = |width| gated(width) + when(family.has(Part::SharedWeight), self.hidden);
-            // The dense layer, norms, and scales.
-            let beside = gated(self.intermediate) + 4 * self.hidden + experts.count;
+            // Norms, and scales.
+            let beside = 4 * self.hidden + experts.count;
             experts.count * (gated(experts.intermediate) + router)
                 + experts.shared.map_or(0, shared)
                 + when(experts.beside_dense, beside)
@@ -218,7 +240,8 @@ impl ModelConfig {
         ];
         let norms = norms.iter().filter(|part| family.has(**part)).count() * self.hidden
             + when(family.has(Part::LayerScale), 1);
-        let dense = self.dense_layers();
+        let dense: usize = self.dense_widths().map(gated).sum();
+        let experts = self.layers - self.dense_layers();
         let embeddings = if self.tie_embeddings { 1 } else { 2 } * self.vocab * self.hidden;
         let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
             let shape = &recurrent.shape;
@@ -228,9 +251,14 @@ impl ModelConfig {
         embeddings
             + attention.map(of_attention).sum::<usize>()
             + recurrent
-            + dense * gated(self.intermediate)
-            + (self.layers - dense) * with_experts
+            + dense
+            + experts * with_experts
             + self.layers * norms
+            + self.input_table()
+            + self.input_weights()
+            + self
+                .layer_inputs
+                .map_or(0, |inputs| inputs.width + self.layers * self.hidden)
             + self.hidden
     }
 
@@ -244,6 +272,7 @@ impl ModelConfig {
     pub(crate) fn head_norm_widths(&self) -> [usize; 2] {
         match self.family.head_norms {
             HeadNorms::Together => [self.heads, self.kv_heads].map(|heads| heads * self.head_dim),
+            _ if self.kv_heads == 0 => [self.head_dim, 0],
             HeadNorms::ByHead | HeadNorms::AfterRotation => [self.head_dim; 2],
         }
     }
@@ -259,7 +288,58 @@ impl ModelConfig {
             (own.kv_heads, own.head_dim) = (full.kv_heads, full.head_dim);
             own.keys_are_values = full.keys_are_values;
         }
+        own.intermediate = self.intermediate_at(layer);
+        if self.keys_of(layer) != layer {
+            (own.kv_heads, own.keys_are_values) = (0, false);
+        }
         Cow::Owned(own)
+    }
+
+    /// The first layer that attends to another layer's keys and values; the number of layers if none does.
+    pub(crate) fn first_sharing(&self) -> usize {
+        self.layers - self.sharing.map_or(0, |sharing| sharing.count)
+    }
+
+    /// The layer whose keys and values a layer attends to: itself, or the last one of its kind that has any.
+    pub(crate) fn keys_of(&self, layer: usize) -> usize {
+        let first = self.first_sharing();
+        if layer < first {
+            return layer;
+        }
+        let full = self.full_layers.as_ref();
+        let kind = |layer: usize| full.is_some_and(|full| full.layers[layer]);
+        let mut before = (0..first).rev();
+        let other = before.find(|&other| kind(other) == kind(layer));
+        other.unwrap_or(layer)
+    }
+
+    /// The width of a layer's dense feed-forward layer.
+    fn intermediate_at(&self, layer: usize) -> usize {
+        match self.sharing {
+            Some(sharing) if layer >= self.first_sharing() => sharing.intermediate,
+            _ => self.intermediate,
+        }
+    }
+
+    /// The widths of all dense feed-forward layers.
+    fn dense_widths(&self) -> impl Iterator<Item = usize> {
+        let dense = match self.experts {
+            Some(experts) if !experts.beside_dense => self.dense_layers(),
+            _ => self.layers,
+        };
+        (0..dense).map(|layer| self.intermediate_at(layer))
+    }
+
+    /// Numbers in the table of what each layer gets of a token.
+    pub fn input_table(&self) -> usize {
+        let inputs = self.layer_inputs;
+        inputs.map_or(0, |inputs| self.layers * inputs.width * inputs.rows)
+    }
+
+    /// Numbers of the matrices that such inputs come from and go through.
+    fn input_weights(&self) -> usize {
+        let inputs = self.layer_inputs;
+        inputs.map_or(0, |inputs| 3 * self.layers * inputs.width * self.hidden)
     }
 
     /// Whether a layer has the second rotary embedding.
@@ -276,13 +356,17 @@ impl ModelConfig {
         }
     }
 
-    /// The configuration as the layer sees it whose projections around attention are the widest.
+    /// The configuration as the layer sees it whose projections around attention are the widest, with the widest feed-forward layer.
     pub(crate) fn at_widest(&self) -> Cow<'_, Self> {
         let full = self.full_layers.as_ref();
         let layers = full.map_or(0..1, |full| 0..full.layers.len());
         let layers = layers.map(|layer| self.at(layer));
         let widest = layers.max_by_key(|own| (own.heads + 2 * own.kv_heads) * own.head_dim);
-        widest.unwrap_or(Cow::Borrowed(self))
+        let mut widest = widest.unwrap_or(Cow::Borrowed(self));
+        if let Some(sharing) = self.sharing {
+            widest.to_mut().intermediate = sharing.intermediate;
+        }
+        widest
     }
 
     /// The width of a dense layer beside experts, if there is one.
@@ -315,14 +399,12 @@ impl ModelConfig {
     /// use. Each costs two floating-point operations per token, apart from attention.
     pub fn active_layer_parameters(&self) -> usize {
         let with_experts = self.experts.as_ref().map_or(0, |experts| {
-            let width = experts.intermediate * experts.per_token
-                + experts.shared.unwrap_or(0)
-                + self.beside_experts();
+            let width = experts.intermediate * experts.per_token + experts.shared.unwrap_or(0);
             self.hidden * (3 * width + experts.count)
         });
         let dense = self.dense_layers();
-        let feed_forward =
-            dense * 3 * self.hidden * self.intermediate + (self.layers - dense) * with_experts;
+        let widths: usize = self.dense_widths().sum();
+        let feed_forward = 3 * self.hidden * widths + (self.layers - dense) * with_experts;
         let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
             recurrent.shape.layers * recurrent.shape.weights(self.hidden)
         });
@@ -330,7 +412,7 @@ impl ModelConfig {
         let attention: usize = attention
             .map(|layer| self.at(layer).attention_weights())
             .sum();
-        attention + recurrent + feed_forward
+        attention + recurrent + feed_forward + self.input_weights()
     }
 
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
@@ -383,6 +465,11 @@ impl ModelConfig {
                 "head width of layers without windows",
                 full.map_or(0, |full| full.head_dim),
                 1024,
+            ),
+            (
+                "width of each layer's input",
+                config.layer_inputs.map_or(0, |inputs| inputs.width),
+                1 << 14,
             ),
             (
                 "number of experts",

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::keys::{Keys, is_nothing, short};
 use super::{
-    Activation, Biases, Experts, FullLayers, ModelConfig, Rope, RopeScaling, SecondRope,
-    quantization, recurrent, rope,
+    Activation, Biases, Experts, FullLayers, LayerInputs, ModelConfig, Rope, RopeScaling,
+    SecondRope, SharingLayers, quantization, recurrent, rope,
 };
 use crate::checkpoint::families::{
     Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, WRAPPERS, Windows,
@@ -73,6 +73,17 @@ fn family(
         .iter()
         .find(|family| named(family.classes, family.model_types));
     if let Some(family) = known {
+        // transformers builds what model_type says, with other numbers.
+        let other = |other: &&Family| kind.is_some_and(|kind| other.model_types.contains(&kind));
+        if let Some(other) = FAMILIES.iter().find(other)
+            && other != family
+        {
+            return keys.fail(format!(
+                "architectures says {}, and model_type {}: they are of different families",
+                class.unwrap_or_default(),
+                kind.unwrap_or_default()
+            ));
+        }
         return Ok((family, None));
     }
     let wrapper = WRAPPERS
@@ -189,6 +200,9 @@ fn text_part(
                     continue;
                 };
                 let inside = text.get(key).filter(|inside| !inside.is_null());
+                if key == "tie_word_embeddings" && !(value.is_boolean() || value.is_null()) {
+                    return keys.fail(format!("{key} is {}, not true or false", short(&value)));
+                }
                 if key == "quantization_config"
                     && !value.is_null()
                     && inside.is_some_and(|inside| *inside != value)
@@ -296,6 +310,9 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     if let Some(full) = &full_layers {
         check_overrides(keys, full, [kv_heads, head_dim])?;
     }
+    let intermediate = keys.size("intermediate_size")?;
+    let sharing = sharing(keys, family, intermediate, &windowed)?;
+    let vocab = keys.size("vocab_size")?;
     let second_rope = match unrotated(keys, family, layers, &windowed)? {
         Some(_) if window_rope.is_some() => {
             return keys
@@ -317,15 +334,17 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     Ok(ModelConfig {
         family,
         text_part: false,
-        vocab: keys.size("vocab_size")?,
+        vocab,
         hidden,
-        intermediate: keys.size("intermediate_size")?,
+        intermediate,
         layers,
         heads,
         kv_heads,
         head_dim,
         keys_are_values: false,
         full_layers,
+        sharing,
+        layer_inputs: layer_inputs(keys, family, vocab)?,
         max_positions,
         rms_norm_eps: number("rms_norm_eps")?,
         windows,
@@ -370,6 +389,54 @@ fn bias(keys: &Keys, bias: Bias) -> Result<bool, CheckpointError> {
         Bias::Always => Ok(true),
         Bias::Key(key) => keys.flag(key, false),
     }
+}
+
+/// The layers that attend to another layer's keys and values, if there are any.
+fn sharing(
+    keys: &Keys,
+    family: &Family,
+    intermediate: usize,
+    windowed: &[bool],
+) -> Result<Option<SharingLayers>, CheckpointError> {
+    let key = "num_kv_shared_layers";
+    if !family.shares_keys {
+        return Ok(None);
+    }
+    let wide = keys.flag("use_double_wide_mlp", false)?;
+    let count = whole(keys, key)?.unwrap_or(0);
+    let layers = windowed.len();
+    let parts = layers.checked_sub(count).map(|own| windowed.split_at(own));
+    if !parts.is_some_and(|(own, others)| others.iter().all(|kind| own.contains(kind))) {
+        return keys.fail(format!(
+            "{key} is {count}, of {layers} layers (num_hidden_layers): before the last {count} there must be one of each of their kinds \
+             (layer_types), whose keys and values they attend to"
+        ));
+    }
+    Ok((count > 0).then_some(SharingLayers {
+        count,
+        intermediate: if wide { 2 * intermediate } else { intermediate },
+    }))
+}
+
+/// What each layer gets of a token beside the residual stream, if it gets anything.
+fn layer_inputs(
+    keys: &Keys,
+    family: &Family,
+    vocab: usize,
+) -> Result<Option<LayerInputs>, CheckpointError> {
+    let key = "vocab_size_per_layer_input";
+    if !family.has(Part::InputTable) {
+        return Ok(None);
+    }
+    let width = whole(keys, "hidden_size_per_layer_input")?;
+    let rows = keys.size(key)?;
+    let Some(width) = width.filter(|width| *width > 0) else {
+        return Ok(None);
+    };
+    if rows < vocab {
+        return keys.fail(format!("{key} is {rows}, less than vocab_size ({vocab})"));
+    }
+    Ok(Some(LayerInputs { width, rows }))
 }
 
 /// The sizes that layers without windows have of their own.
@@ -508,6 +575,18 @@ fn ropes(
         Some((_, default)) => Some(default),
         None => None,
     };
+    // transformers reads nothing else of such a family.
+    if family.proportional.is_some() {
+        let others = ["rope_theta", "rope_scaling", "rope_local_base_freq"];
+        if let Some(key) = others.iter().find(|key| keys.get(key).is_some()) {
+            return keys.fail(format!(
+                "{key} is not supported with this architecture: its rope_parameters are by kind of layer"
+            ));
+        }
+        if by_kind.is_none() && keys.get("rope_parameters").is_some() {
+            return keys.fail("no rope_parameters.full_attention");
+        }
+    }
     let Some(by_kind) = by_kind else {
         let mut rope = parse(keys, full, family.theta)?;
         // What stretches angles is about layers that see everything.
@@ -556,9 +635,12 @@ fn ropes(
         return keys.fail(format!("rope_parameters.{other} is not supported"));
     }
     let default = match keys.get("rope_theta") {
+        // transformers takes a base of its own for all kinds or for none.
+        None if family.proportional.is_some() => None,
         None => family.theta,
         theta => Some(keys.positive("rope_theta", theta)?),
     };
+    let window_theta = window_theta.filter(|_| family.proportional.is_none());
     let rope = of("full_attention", full, default)?;
     let window = of("sliding_attention", windowed, window_theta.or(default))?;
     let other = window != rope;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ModelConfig, RopeScaling};
+use crate::checkpoint::families::FAMILIES;
 
 mod families;
 
@@ -517,6 +518,8 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
         brief.as_object_mut().unwrap().remove(key);
     }
     assert_eq!(parse(&brief).unwrap(), parsed);
+    brief["rope_parameters"] = Value::Null;
+    assert_eq!(parse(&brief).unwrap(), parsed);
     let mut last = gemma4();
     last["layer_types"][59] = "sliding_attention".into();
     assert_eq!(parse(&last).unwrap(), parsed);
@@ -575,11 +578,41 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
             json!("all"),
             "use_bidirectional_attention \"all\"",
         ),
-        ("num_kv_shared_layers", json!(20), "num_kv_shared_layers 20"),
+        // The first five layers have windows.
+        (
+            "num_kv_shared_layers",
+            json!(55),
+            "num_kv_shared_layers is 55, of 60 layers",
+        ),
+        (
+            "num_kv_shared_layers",
+            json!(60),
+            "num_kv_shared_layers is 60, of 60 layers",
+        ),
+        (
+            "num_kv_shared_layers",
+            json!(61),
+            "num_kv_shared_layers is 61, of 60 layers",
+        ),
+        (
+            "num_kv_shared_layers",
+            json!(-1),
+            "num_kv_shared_layers is -1",
+        ),
+        (
+            "use_double_wide_mlp",
+            json!(2),
+            "use_double_wide_mlp is 2, not true or false",
+        ),
         (
             "hidden_size_per_layer_input",
-            Value::Null,
-            "hidden_size_per_layer_input 256",
+            json!(0.5),
+            "hidden_size_per_layer_input is 0.5",
+        ),
+        (
+            "hidden_size_per_layer_input",
+            json!(1 << 15),
+            "width of each layer's input",
         ),
         (
             "layer_types",
@@ -590,6 +623,31 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
             "rope_parameters",
             json!({"sliding_attention": &theta}),
             "no rope_parameters.full_attention",
+        ),
+        ("rope_parameters", json!({}), "no rope_parameters.full"),
+        (
+            "rope_parameters",
+            json!({"sliding_attention": {"rope_type": "default"}, "full_attention": &theta}),
+            "no rope_theta",
+        ),
+        // For all layers, which transformers fails on, and keys that it does not read.
+        ("rope_parameters", theta.clone(), "no rope_parameters.full"),
+        ("rope_theta", json!(1e4), "rope_theta is not supported"),
+        (
+            "rope_scaling",
+            json!({"rope_type": "linear", "factor": 8.0}),
+            "rope_scaling is not supported",
+        ),
+        (
+            "rope_local_base_freq",
+            json!(77.0),
+            "rope_local_base_freq is not supported",
+        ),
+        // transformers divides by it, and gives no numbers.
+        (
+            "final_logit_softcapping",
+            json!(0.0),
+            "final_logit_softcapping is not a positive number",
         ),
         (
             "rope_parameters",
@@ -607,6 +665,84 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
         let error = parse(&changed).unwrap_err();
         assert!(error.contains(told), "{key}: {error}");
     }
+}
+
+/// E2B and E4B as they are published; numbers of parameters are those that transformers counts.
+#[test]
+fn gemma_4_e2b_attends_to_keys_of_other_layers() {
+    let mut e2b = gemma4();
+    let keys = e2b.as_object_mut().unwrap();
+    let layers = |count: usize, every: usize| {
+        let full = (1..=count).map(|layer| layer.is_multiple_of(every));
+        let kinds = full.map(|full| {
+            if full {
+                "full_attention"
+            } else {
+                "sliding_attention"
+            }
+        });
+        json!(kinds.collect::<Vec<_>>())
+    };
+    keys.extend(
+        json!({"attention_k_eq_v": false, "hidden_size": 1536, "hidden_size_per_layer_input": 256, "intermediate_size": 6144,
+            "layer_types": layers(35, 5), "max_position_embeddings": 131_072, "num_attention_heads": 8,
+            "num_global_key_value_heads": null, "num_hidden_layers": 35, "num_key_value_heads": 1, "num_kv_shared_layers": 20,
+            "sliding_window": 512, "use_bidirectional_attention": null, "use_double_wide_mlp": true})
+        .as_object()
+        .unwrap()
+        .clone(),
+    );
+    let parsed = parse(&e2b).unwrap();
+    assert_eq!(parsed.parameters(), 4_628_569_344 + 35);
+    assert_eq!(parsed.input_table(), 2_348_810_240);
+    let tables = parsed.input_table() + 262_144 * 1536;
+    // Norms and scalars aside.
+    let rest = parsed.parameters() - tables - parsed.active_layer_parameters();
+    assert!(rest < 400_000, "{rest}");
+    // The last layers with keys are a full one, and before it one with a window.
+    for (layer, keys, width, heads) in [
+        (13, 13, 6144, 1),
+        (14, 14, 6144, 1),
+        (15, 13, 12_288, 0),
+        (34, 14, 12_288, 0),
+    ] {
+        let own = parsed.at(layer);
+        assert_eq!(
+            (parsed.keys_of(layer), own.intermediate, own.kv_heads),
+            (keys, width, heads)
+        );
+    }
+    // Left out, inputs are as wide as in the class, and the table of all tokens.
+    for key in ["hidden_size_per_layer_input", "vocab_size_per_layer_input"] {
+        let mut brief = e2b.clone();
+        brief.as_object_mut().unwrap().remove(key);
+        assert_eq!(parse(&brief).unwrap(), parsed);
+    }
+    let mut few = e2b.clone();
+    few["vocab_size_per_layer_input"] = json!(262_143);
+    let error = parse(&few).unwrap_err();
+    assert!(
+        error.contains("vocab_size_per_layer_input is 262143"),
+        "{error}"
+    );
+    let keys = e2b.as_object_mut().unwrap();
+    keys.extend(
+        json!({"hidden_size": 2560, "intermediate_size": 10_240, "layer_types": layers(42, 6), "num_hidden_layers": 42,
+            "num_key_value_heads": 2, "num_kv_shared_layers": 18, "use_double_wide_mlp": false})
+        .as_object()
+        .unwrap()
+        .clone(),
+    );
+    let parsed = parse(&e2b).unwrap();
+    assert_eq!(parsed.parameters(), 7_463_013_376 + 42);
+    assert_eq!((parsed.keys_of(24), parsed.keys_of(41)), (22, 23));
+    assert_eq!(parsed.at(41).intermediate, 10_240);
+    // 12B has a class of its own, and no inputs.
+    e2b["architectures"] = json!(["Gemma4UnifiedForCausalLM"]);
+    let error = parse(&e2b).unwrap_err();
+    assert!(error.contains("hidden_size_per_layer_input 256"), "{error}");
+    e2b["hidden_size_per_layer_input"] = json!(0);
+    assert_eq!(parse(&e2b).unwrap().sharing, parsed.sharing);
 }
 
 #[test]
@@ -715,4 +851,24 @@ fn gpt_oss_without_a_stretched_context_is_refused() {
         value["rope_scaling"] = nothing;
         assert!(parse(&value).unwrap_err().contains("no rope_scaling"));
     }
+}
+
+/// transformers builds what `model_type` says, whatever `architectures` lists.
+#[test]
+fn a_class_of_one_family_and_a_type_of_another_are_a_contradiction() {
+    let rows = FAMILIES.iter();
+    let rows = rows.filter(|row| !row.classes.is_empty() && !row.model_types.is_empty());
+    for one in rows.clone() {
+        for other in rows.clone().filter(|other| *other != one) {
+            let (class, kind) = (one.classes[0], other.model_types[0]);
+            let config = json!({"architectures": [class], "model_type": kind});
+            let told = format!("architectures says {class}, and model_type {kind}");
+            assert!(parse(&config).unwrap_err().contains(&told));
+        }
+    }
+    let mut wrapped =
+        json!({"architectures": ["Mistral3ForConditionalGeneration"], "text_config": config()});
+    wrapped["tie_word_embeddings"] = json!("no");
+    let error = parse(&wrapped).unwrap_err();
+    assert!(error.contains("tie_word_embeddings is \"no\""), "{error}");
 }

@@ -97,6 +97,15 @@ pub(crate) enum Part {
     DeltaConvolution,
     DeltaNorm,
     DeltaOutput,
+    /// What each layer gets of a token beside the residual stream: a table, `[tokens, layers · width]`, what is projected from the token's
+    /// embedding, and its norm, `[width]`.
+    InputTable,
+    InputProjection,
+    InputNorm,
+    /// How a layer takes its part in: the gate on it, `[width, hidden]`, the way back, and the norm of the result.
+    InputGate,
+    InputOutput,
+    InputResultNorm,
 }
 
 impl Part {
@@ -132,7 +141,15 @@ impl Part {
 
     /// Whether it lies outside of the layers.
     fn is_outside(self) -> bool {
-        matches!(self, Self::Embedding | Self::Norm | Self::Head)
+        matches!(
+            self,
+            Self::Embedding
+                | Self::Norm
+                | Self::Head
+                | Self::InputTable
+                | Self::InputProjection
+                | Self::InputNorm
+        )
     }
 }
 
@@ -325,6 +342,8 @@ pub struct Family {
     pub(crate) windows: Windows,
     /// What layers without windows have of their own.
     pub(crate) full_layers: Option<FullLayerKeys>,
+    /// Whether its last layers may attend to keys and values of others, `num_kv_shared_layers`.
+    pub(crate) shares_keys: bool,
     /// Whether the last layer has no window, whatever the file says.
     pub(crate) ends_full: bool,
     pub(crate) experts: Option<ExpertKeys>,

@@ -10,9 +10,10 @@ use Part::{
     DeltaNorm, DeltaOutput, DeltaQueryKeyValue, DeltaRate, DeltaStep, DeltaStepBias,
     DenseResultNorm, Down, Embedding, ExpertDown, ExpertGate, ExpertGateUp, ExpertScales, ExpertUp,
     ExpertsDown, ExpertsGateUp, ExpertsNorm, ExpertsResultNorm, FeedForwardNorm,
-    FeedForwardResultNorm, Gate, GateUp, Head, Key, KeyNorm, LayerScale, Norm, Query,
-    QueryKeyValue, QueryNorm, Router, RouterCorrection, RouterScale, SharedDown, SharedGate,
-    SharedUp, SharedWeight, Sinks, Up, Value,
+    FeedForwardResultNorm, Gate, GateUp, Head, InputGate, InputNorm, InputOutput, InputProjection,
+    InputResultNorm, InputTable, Key, KeyNorm, LayerScale, Norm, Query, QueryKeyValue, QueryNorm,
+    Router, RouterCorrection, RouterScale, SharedDown, SharedGate, SharedUp, SharedWeight, Sinks,
+    Up, Value,
 };
 use Setting::{Flag, Number, Size, Text};
 
@@ -140,6 +141,7 @@ const PLAIN: Family = Family {
     feed_forward_bias: Bias::Never,
     windows: Windows::Never,
     full_layers: None,
+    shares_keys: false,
     ends_full: false,
     experts: None,
     gate: GateKind::Silu,
@@ -162,6 +164,19 @@ const PLAIN: Family = Family {
     gguf_wide_scores: None,
     gguf_gating: 1,
     gguf_true: &[],
+};
+
+/// Experts as Qwen has them, under the one name that transformers 5 has for their number in all families.
+const MIXTURE: ExpertKeys = ExpertKeys {
+    count: &["num_local_experts", "num_experts"],
+    width: "moe_intermediate_size",
+    normalise: None,
+    shared: None,
+    scores: Scores::Softmax,
+    scale: None,
+    dense: None,
+    beside_dense: None,
+    stacked: false,
 };
 
 /// transformers' default where Qwen's files leave out from which layer on there are windows.
@@ -210,16 +225,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         output_bias: Bias::Key("attention_bias"),
         windows: Windows::Switched,
         experts: Some(ExpertKeys {
-            // transformers 5 has one name for all families.
-            count: &["num_local_experts", "num_experts"],
-            width: "moe_intermediate_size",
             normalise: Some("norm_topk_prob"),
-            shared: None,
-            scores: Scores::Softmax,
-            scale: None,
-            dense: None,
-            beside_dense: None,
-            stacked: false,
+            ..MIXTURE
         }),
         ..PLAIN
     },
@@ -244,15 +251,9 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("intermediate_size", Size(1)),
         ],
         experts: Some(ExpertKeys {
-            count: &["num_local_experts", "num_experts"],
-            width: "moe_intermediate_size",
-            normalise: None,
             shared: Some(SharedWidth::Width("shared_expert_intermediate_size")),
-            scores: Scores::Softmax,
-            scale: None,
-            dense: None,
-            beside_dense: None,
             stacked: true,
+            ..MIXTURE
         }),
         ..QWEN3_5
     },
@@ -278,15 +279,9 @@ pub(crate) const FAMILIES: &[Family] = &[
         ],
         theta: Some(10_000.0),
         experts: Some(ExpertKeys {
-            count: &["num_local_experts", "num_experts"],
-            width: "moe_intermediate_size",
             normalise: Some("norm_topk_prob"),
             shared: Some(SharedWidth::Width("shared_expert_intermediate_size")),
-            scores: Scores::Softmax,
-            scale: None,
-            dense: None,
-            beside_dense: None,
-            stacked: false,
+            ..MIXTURE
         }),
         ..QWEN3_5
     },
@@ -303,15 +298,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         qkv_bias: Bias::Key("attention_bias"),
         output_bias: Bias::Key("attention_bias"),
         experts: Some(ExpertKeys {
-            count: &["num_local_experts", "num_experts"],
-            width: "moe_intermediate_size",
-            normalise: None,
-            shared: None,
-            scores: Scores::Softmax,
-            scale: None,
-            dense: None,
-            beside_dense: None,
             stacked: true,
+            ..MIXTURE
         }),
         ..PLAIN
     },
@@ -362,13 +350,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         experts: Some(ExpertKeys {
             count: &["num_local_experts"],
             width: "intermediate_size",
-            normalise: None,
-            shared: None,
-            scores: Scores::Softmax,
-            scale: None,
-            dense: None,
-            beside_dense: None,
-            stacked: false,
+            ..MIXTURE
         }),
         gguf_pairs: true,
         ..PLAIN
@@ -534,14 +516,12 @@ pub(crate) const FAMILIES: &[Family] = &[
         qkv_bias: Bias::Key("attention_bias"),
         experts: Some(ExpertKeys {
             count: &["num_local_experts", "n_routed_experts"],
-            width: "moe_intermediate_size",
             normalise: Some("norm_topk_prob"),
             shared: Some(SharedWidth::Experts("n_shared_experts")),
             scores: Scores::Sigmoid,
             scale: Some("routed_scaling_factor"),
             dense: Some("first_k_dense_replace"),
-            beside_dense: None,
-            stacked: false,
+            ..MIXTURE
         }),
         gguf_gating: 2,
         ..PLAIN
@@ -587,13 +567,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         experts: Some(ExpertKeys {
             count: &["num_experts", "num_local_experts"],
             width: "intermediate_size",
-            normalise: None,
-            shared: None,
             scores: Scores::Sigmoid,
-            scale: None,
-            dense: None,
-            beside_dense: None,
-            stacked: false,
+            ..MIXTURE
         }),
         gguf_gating: 2,
         ..PLAIN
@@ -806,13 +781,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         experts: Some(ExpertKeys {
             count: &["num_local_experts"],
             width: "intermediate_size",
-            normalise: None,
-            shared: None,
-            scores: Scores::Softmax,
-            scale: None,
-            dense: None,
-            beside_dense: None,
-            stacked: false,
+            ..MIXTURE
         }),
         gate: GateKind::Clamped,
         gguf_rope: &[("truncate", Flag(false))],
@@ -884,6 +853,14 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Gemma4ForCausalLM"],
         model_types: &["gemma4_text"],
         gguf: &["gemma4"],
+        tensors: &[
+            LAYER,
+            HEAD_NORMS,
+            GEMMA_NORMS,
+            GEMMA_EXPERTS,
+            LAYER_SCALE,
+            GEMMA_INPUTS,
+        ],
         defaults: &[
             ("num_attention_heads", Size(8)),
             ("num_key_value_heads", Size(4)),
@@ -893,6 +870,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("rms_norm_eps", Number(1e-6)),
             ("sliding_window", Size(512)),
             ("hidden_size_per_layer_input", Size(256)),
+            ("vocab_size_per_layer_input", Size(262_144)),
             ("tie_word_embeddings", Flag(true)),
         ],
         ..GEMMA4
@@ -902,6 +880,11 @@ pub(crate) const FAMILIES: &[Family] = &[
         name: "Gemma4Unified",
         classes: &["Gemma4UnifiedForCausalLM"],
         model_types: &["gemma4_unified_text"],
+        fixed: &[
+            GEMMA4_FIXED[0],
+            GEMMA4_FIXED[1],
+            ("hidden_size_per_layer_input", Size(0)),
+        ],
         ..GEMMA4
     },
 ];
@@ -982,15 +965,15 @@ const GEMMA: Family = Family {
     ..PLAIN
 };
 
+const GEMMA4_FIXED: &[(&str, Setting)] = &[
+    ("sliding_window_pattern", Size(6)),
+    // Among the tokens of an image.
+    ("use_bidirectional_attention", Text("vision")),
+];
+
 /// What Gemma 4 has in all sizes.
 const GEMMA4: Family = Family {
-    tensors: &[
-        LAYER,
-        HEAD_NORMS,
-        GEMMA_NORMS,
-        GEMMA_EXPERTS,
-        &[(LayerScale, "layer_scalar", "layer_output_scale.weight")],
-    ],
+    tensors: &[LAYER, HEAD_NORMS, GEMMA_NORMS, GEMMA_EXPERTS, LAYER_SCALE],
     renamed: &[("top_k_experts", "num_experts_per_tok")],
     defaults: &[
         ("num_attention_heads", Size(8)),
@@ -1002,17 +985,10 @@ const GEMMA4: Family = Family {
         ("sliding_window", Size(1024)),
         ("tie_word_embeddings", Flag(true)),
     ],
-    fixed: &[
-        ("hidden_size_per_layer_input", Size(0)),
-        ("num_kv_shared_layers", Size(0)),
-        ("sliding_window_pattern", Size(6)),
-        // Among the tokens of an image.
-        ("use_bidirectional_attention", Text("vision")),
-    ],
+    fixed: GEMMA4_FIXED,
     // Sizes of parts that a model has not.
     without_effect: &[
         "vocab_size_per_layer_input",
-        "use_double_wide_mlp",
         "num_experts",
         "num_experts_per_tok",
         "moe_intermediate_size",
@@ -1026,17 +1002,13 @@ const GEMMA4: Family = Family {
         keys_are_values: "attention_k_eq_v",
         kv_heads: "num_global_key_value_heads",
     }),
+    shares_keys: true,
     ends_full: true,
     experts: Some(ExpertKeys {
         count: &["num_experts"],
-        width: "moe_intermediate_size",
-        normalise: None,
-        shared: None,
-        scores: Scores::Softmax,
-        scale: None,
-        dense: None,
         beside_dense: Some("enable_moe_block"),
         stacked: true,
+        ..MIXTURE
     }),
     zero_centred: false,
     score_scale: Factor::One,
@@ -1058,6 +1030,30 @@ const GEMMA_NORMS: &[TensorName] = &[
         "post_feedforward_layernorm",
         "post_ffw_norm",
     ),
+];
+
+const LAYER_SCALE: &[TensorName] = &[(LayerScale, "layer_scalar", "layer_output_scale.weight")];
+
+/// What each layer of Gemma 4 E2B and E4B gets of a token beside the residual stream.
+const GEMMA_INPUTS: &[TensorName] = &[
+    (
+        InputTable,
+        "model.embed_tokens_per_layer",
+        "per_layer_token_embd",
+    ),
+    (
+        InputProjection,
+        "model.per_layer_model_projection",
+        "per_layer_model_proj",
+    ),
+    (
+        InputNorm,
+        "model.per_layer_projection_norm",
+        "per_layer_proj_norm",
+    ),
+    (InputGate, "per_layer_input_gate", "inp_gate"),
+    (InputOutput, "per_layer_projection", "proj"),
+    (InputResultNorm, "post_per_layer_input_norm", "post_norm"),
 ];
 
 /// Experts beside a dense layer.

@@ -224,6 +224,7 @@ pub(super) fn config(
             let given = optional("feed_forward_length")?;
             (given.unwrap_or(width), size("context_length")?)
         }
+        _ if family.shares_keys => (widths(metadata, &at)?[0], size("context_length")?),
         _ => (size("feed_forward_length")?, size("context_length")?),
     };
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
@@ -307,6 +308,12 @@ pub(super) fn config(
         set("rope_theta", Json::Null);
         for (key, value) in own {
             set(&key, value);
+        }
+        if family.shares_keys {
+            for (key, value) in sharing(metadata, &at, layers)? {
+                set(key, value);
+            }
+            set("vocab_size_per_layer_input", vocab.into());
         }
     } else if let Some(windowed) = metadata.flags(&pattern) {
         set(
@@ -410,6 +417,47 @@ pub(super) fn config(
     Ok(config)
 }
 
+/// The widths of feed-forward layers: of all of them, or layer by layer.
+fn widths(metadata: &Metadata, at: &Keys) -> Result<Vec<usize>, CheckpointError> {
+    let key = at.key("feed_forward_length");
+    if let Ok(one) = metadata.size(&key) {
+        return Ok(vec![one]);
+    }
+    let each = metadata.integers(&key).ok().flatten().unwrap_or_default();
+    let each = each.into_iter().map(usize::try_from);
+    match each.collect::<Result<Vec<_>, _>>() {
+        Ok(each) if !each.is_empty() => Ok(each),
+        _ => metadata.size(&key).map(|one| vec![one]),
+    }
+}
+
+/// What a file says of layers that attend to another layer's keys and values, and of what each layer gets of a token.
+fn sharing(
+    metadata: &Metadata,
+    at: &Keys,
+    layers: usize,
+) -> Result<[(&'static str, Json); 3], CheckpointError> {
+    let optional = |name: &str| metadata.optional_size(&at.key(name));
+    let count = optional("attention.shared_kv_layers")?.unwrap_or(0);
+    let widths = widths(metadata, at)?;
+    let (first, last) = (widths[0], widths[widths.len() - 1]);
+    let own = layers.saturating_sub(count);
+    let expected = |layer: usize| if layer < own { first } else { last };
+    let fits = widths.len() == layers && (0..layers).all(|layer| widths[layer] == expected(layer));
+    if widths.len() > 1 && !(fits && last == 2 * first) {
+        return metadata.fail(format!(
+            "{} is not one number for the {own} layers with keys and values, and twice as many for the others",
+            at.key("feed_forward_length")
+        ));
+    }
+    let inputs = optional("embedding_length_per_layer_input")?.unwrap_or(0);
+    Ok([
+        ("num_kv_shared_layers", count.into()),
+        ("use_double_wide_mlp", (last > first).into()),
+        ("hidden_size_per_layer_input", inputs.into()),
+    ])
+}
+
 /// The kind of a layer in `layer_types`.
 fn kind_of_layer(windowed: bool) -> &'static str {
     if windowed {
@@ -497,8 +545,6 @@ fn by_kind(
     let own = json!({
         "layer_types": windowed.iter().copied().map(kind_of_layer).collect::<Vec<_>>(), "head_dim": in_windows, (keys.head_dim.0): head_dim,
         "num_key_value_heads": heads_of(true)?, (keys.kv_heads): heads_of(false)?, (keys.keys_are_values): keys_are_values,
-        "num_kv_shared_layers": optional("attention.shared_kv_layers")?.unwrap_or(0),
-        "hidden_size_per_layer_input": optional("embedding_length_per_layer_input")?.unwrap_or(0),
         "rope_parameters": {
             "full_attention": {"rope_type": "proportional", "rope_theta": theta,
                 "partial_rotary_factor": 2.0 * turned as f64 / head_dim as f64},

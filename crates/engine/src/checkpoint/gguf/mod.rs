@@ -323,6 +323,9 @@ fn factors(
 /// `generation_config.json`: the tokens that end a generation, and how the makers sample if they say so.
 fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, CheckpointError> {
     let mut generation = json!({ "eos_token_id": eos });
+    if let Some(tokens) = metadata.integers("tokenizer.ggml.suppress_tokens")? {
+        generation["suppress_tokens"] = tokens.into();
+    }
     if let Some(temperature) = metadata.number("general.sampling.temp")? {
         generation["do_sample"] = (temperature > 0.0).into();
         generation["temperature"] = temperature.into();

@@ -52,6 +52,8 @@ const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}
 const SEED_CODER: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+";
 /// GPT-2's pattern, `OpenAI`'s.
 const GPT_2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+/// `DeepSeek` V3's pattern: marks and symbols are apart from letters, but for one of ASCII before a word of ASCII.
+const MARKS_APART: &str = r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##;
 const DIGIT: &str = r"\p{N}";
 const LINE_BREAK: &str = "[\r\n]";
 /// Chinese, Korean, and the characters between them.
@@ -73,7 +75,7 @@ struct PreTokenizer {
     ignores_merges: bool,
 }
 
-const PRE_TOKENIZERS: [PreTokenizer; 11] = [
+const PRE_TOKENIZERS: [PreTokenizer; 13] = [
     PreTokenizer {
         names: &["qwen2", "deepseek-r1-qwen"],
         patterns: &[SINGLE_DIGITS],
@@ -113,7 +115,7 @@ const PRE_TOKENIZERS: [PreTokenizer; 11] = [
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["gpt-4o"],
+        names: &["gpt-4o", "minimax-m2"],
         patterns: &[BY_CASE],
         composes: false,
         ignores_merges: false,
@@ -131,8 +133,20 @@ const PRE_TOKENIZERS: [PreTokenizer; 11] = [
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["smollm"],
+        names: &["smollm", "refact"],
         patterns: &[DIGIT, GPT_2],
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["exaone4"],
+        patterns: &[GPT_2],
+        composes: false,
+        ignores_merges: false,
+    },
+    PreTokenizer {
+        names: &["hunyuan-dense"],
+        patterns: &[r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", MARKS_APART],
         composes: false,
         ignores_merges: false,
     },

@@ -28,7 +28,7 @@ pub struct WindowedCache {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CacheLayout {
     kinds: Vec<LayerKind>,
-    /// For each layer its kind, and its number among the layers of the kind.
+    /// For each layer its kind, and the number among the layers of the kind of the one whose keys and values it attends to.
     layers: Vec<(usize, usize)>,
 }
 
@@ -41,6 +41,12 @@ impl From<&ModelConfig> for CacheLayout {
         // Where all layers have windows, or none, there is one kind. Families with recurrent layers have none with windows.
         let mixed = config.recurrent.is_none() && config.windows.contains(&None);
         for layer in (0..config.layers).filter(|&layer| !config.is_recurrent(layer)) {
+            // Families with recurrent layers have none that share.
+            let source = config.keys_of(layer);
+            if source != layer {
+                layout.layers.push(layout.layers[source]);
+                continue;
+            }
             let one = LayerKind {
                 shape: AttentionShape {
                     layers: 1,
@@ -175,7 +181,7 @@ impl CacheLayout {
             .map(build)
             .collect::<Result<Vec<_>, E>>()?;
         Ok(match kinds.pop() {
-            Some(one) if kinds.is_empty() => one,
+            Some(one) if kinds.is_empty() && self.kinds[0].shape.layers == self.layers.len() => one,
             last => Box::new(ByKind {
                 kinds: kinds.into_iter().chain(last).collect(),
                 windows: self.kinds.iter().map(|kind| kind.window).collect(),

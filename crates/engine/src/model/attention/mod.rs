@@ -38,8 +38,8 @@ pub trait Attention: Send {
     /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables. With a
     /// `window`, each query sees at most that many keys: its own and those right before it.
     ///
-    /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied. Scores are scaled
-    /// by `1/√head_dim`.
+    /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied; or `[N, 0, head_dim]`, and
+    /// nothing is written, where another layer with the same cache has written them. Scores are scaled by `1/√head_dim`.
     ///
     /// # Errors
     /// When the shapes are not the prepared step's, or a tensor operation fails.
@@ -167,11 +167,10 @@ impl AttentionShape {
         k: &Tensor,
         v: &Tensor,
     ) -> Result<(), ModelError> {
-        let kv = [n, self.kv_heads, self.head_dim];
+        let fits = |kv_heads| k.dims() == [n, kv_heads, self.head_dim] && k.dims() == v.dims();
         if layer >= self.layers
             || q.dims() != [n, self.heads, self.head_dim]
-            || k.dims() != kv
-            || v.dims() != kv
+            || !(fits(self.kv_heads) || fits(0))
         {
             return Err(ModelError::Batch(format!(
                 "layer {layer} with q {:?}, k {:?}, v {:?} does not fit a prepared step of {n} tokens and {self:?}",

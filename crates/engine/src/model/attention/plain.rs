@@ -338,14 +338,13 @@ impl Plain {
             ..
         } = self.shape;
         let (keys, values) = &self.layers[layer];
-        for (cache, new) in [(keys, k), (values, v)] {
+        let written = [(keys, k), (values, v)].into_iter();
+        for (cache, new) in written.filter(|(_, new)| new.elem_count() > 0) {
             let new = new
                 .to_dtype(self.dtype)?
                 .reshape((n, kv_heads * head_dim))?
                 .contiguous()?;
-            if n > 0 {
-                cache.scatter_set(&step.slots, &new, 0)?;
-            }
+            cache.scatter_set(&step.slots, &new, 0)?;
         }
         let q = q.to_dtype(self.dtype)?.contiguous()?;
         let parts = step

@@ -309,15 +309,17 @@ pub(crate) fn split_heads(qkv: &[f32], split: &Heads<[f32]>) -> (Vec<f32>, Vec<f
     let (width, half) = (q_width + 2 * kv_width, split.head_dim / 2);
     let rows = qkv.len() / width;
     let part = rows_per_task(rows, width);
+    // A number stands for each row where there are no keys.
+    let kv_room = kv_width.max(1);
     let (mut q, mut k, mut v) = (
         vec![0.0; rows * q_width],
-        vec![0.0; rows * kv_width],
-        vec![0.0; rows * kv_width],
+        vec![0.0; rows * kv_room],
+        vec![0.0; rows * kv_room],
     );
     q.par_chunks_mut(part * q_width)
         .zip(
-            k.par_chunks_mut(part * kv_width)
-                .zip(v.par_chunks_mut(part * kv_width)),
+            k.par_chunks_mut(part * kv_room)
+                .zip(v.par_chunks_mut(part * kv_room)),
         )
         .zip(qkv.par_chunks(part * width))
         .zip(
@@ -336,6 +338,8 @@ pub(crate) fn split_heads(qkv: &[f32], split: &Heads<[f32]>) -> (Vec<f32>, Vec<f
                 v,
             });
         });
+    k.truncate(rows * kv_width);
+    v.truncate(rows * kv_width);
     (q, k, v)
 }
 
@@ -366,8 +370,8 @@ impl Kernel for SplitHeads<'_> {
         let (width, half) = (q_width + 2 * kv_width, split.head_dim / 2);
         let out = q
             .chunks_exact_mut(q_width)
-            .zip(k.chunks_exact_mut(kv_width))
-            .zip(v.chunks_exact_mut(kv_width));
+            .zip(k.chunks_exact_mut(kv_width.max(1)))
+            .zip(v.chunks_exact_mut(kv_width.max(1)));
         let angles = split
             .cos
             .chunks_exact(half)
@@ -378,7 +382,7 @@ impl Kernel for SplitHeads<'_> {
             let (q_norm, k_norm) = split.norms.unzip();
             heads(q_in, q_norm, &split, cos, sin, q);
             heads(k_in, k_norm, &split, cos, sin, k);
-            v.copy_from_slice(v_in);
+            v[..kv_width].copy_from_slice(v_in);
         }
     }
 }

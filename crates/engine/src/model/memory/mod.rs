@@ -44,7 +44,7 @@ impl MemoryFootprint {
         let intermediate = config
             .experts
             .as_ref()
-            .map_or(config.intermediate, |experts| {
+            .map_or(widest.intermediate, |experts| {
                 let routed = experts.intermediate * experts.per_token;
                 let dense = if experts.first > 0 {
                     config.intermediate
@@ -79,7 +79,11 @@ impl MemoryFootprint {
             Some(experts) if !device.is_cpu() => experts.per_token * config.hidden,
             _ => 0,
         };
-        let numbers = attention + feed_forward + results;
+        // Inputs of all layers, which stay; and while they are made, before the layers, what they are made of.
+        let inputs = config
+            .layer_inputs
+            .map_or(0, |inputs| config.layers * inputs.width);
+        let numbers = inputs + (attention + feed_forward + results).max(3 * inputs);
         Self {
             kv_bytes_per_token: layout.bytes_per_token(precision.kv) - in_window,
             windowed: window.map(|window| (window, in_window)),
@@ -88,9 +92,8 @@ impl MemoryFootprint {
             // Logits are f32.
             logits_bytes_per_row: 4 * config.vocab,
             rounded_cache_tensors: device.is_metal().then(|| {
-                let own = config.windows.iter().flatten().count();
-                let own = window.map_or(0, |_| own);
-                2 * (config.attention_layers() - own)
+                let full = layout.kinds().iter().filter(|kind| kind.window.is_none());
+                2 * full.map(|kind| kind.shape.layers).sum::<usize>()
             }),
         }
     }
@@ -127,7 +130,7 @@ pub fn weight_bytes(
     mxfp4: usize,
 ) -> usize {
     let table = config.vocab * config.hidden;
-    let tables = if config.tie_embeddings { 1 } else { 2 } * table;
+    let tables = if config.tie_embeddings { 1 } else { 2 } * table + config.input_table();
     if let WeightType::Stored { .. } = precision.weights {
         // The average is over the whole model, the tables too, which every part has, in 16 bits; the rest is divided.
         let whole = tables + (config.parameters() - tables) * parts;
@@ -162,7 +165,7 @@ pub fn widening_room(config: &ModelConfig) -> usize {
             let beside = experts.shared.unwrap_or(0).max(config.beside_experts());
             2 * dense.max(beside)
         }
-        None => 2 * config.intermediate,
+        None => 2 * widest.intermediate,
     };
     let shape = config.recurrent.as_ref().map(|recurrent| recurrent.shape);
     let recurrent = shape.map_or(0, |shape| shape.channels() + shape.values());
@@ -175,7 +178,7 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
         return weights.bits();
     }
     let tables = if config.tie_embeddings { 1 } else { 2 } * config.vocab * config.hidden;
-    let numbers = config.parameters() - tables;
+    let numbers = config.parameters() - tables - config.input_table();
     // The last matrices of feed-forward networks, by row length.
     let (first, width, count, shared) = match config.experts {
         None => (config.layers, 0, 0, 0),
@@ -187,8 +190,13 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
         ),
     };
     let beside = config.beside_experts();
+    let inputs = config.layer_inputs.map_or(0, |inputs| inputs.width);
+    let sharing = config.sharing.filter(|_| first == config.layers);
+    let (others, wide) = sharing.map_or((0, 0), |own| (own.count, own.intermediate));
     let down = [
-        (config.intermediate, first),
+        (config.intermediate, first - others),
+        (wide, others),
+        (inputs, config.layers),
         (beside, config.layers),
         (width, (config.layers - first) * count),
         (shared, config.layers - first),

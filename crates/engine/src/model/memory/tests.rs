@@ -1,7 +1,8 @@
 use candle_core::DType;
 
 use super::{
-    MemoryFootprint, ModelConfig, Precision, WeightType, layer_bits, weight_bytes, widening_room,
+    CacheLayout, MemoryFootprint, ModelConfig, Precision, WeightType, layer_bits, weight_bytes,
+    widening_room,
 };
 use crate::model::Shard;
 
@@ -109,6 +110,38 @@ fn layers_of_two_shapes_are_counted_each() {
     assert_eq!(widening_room(&narrow), (32 + 2 * 4) * 512 * 5376);
     let half = Shard::new(1, 2).config(&narrow).unwrap();
     assert_eq!(widening_room(&half), (16 + 2 * 2) * 512 * 5376);
+}
+
+/// gemma-4-E2B: 15 of 35 layers have keys, three of them without windows. The table of layers' inputs stays as it is stored.
+#[test]
+fn layers_that_attend_to_other_layers_have_no_cache() {
+    let kinds = (1..=35).map(|layer| match layer % 5 {
+        0 => "full_attention",
+        _ => "sliding_attention",
+    });
+    let config = serde_json::json!({"architectures": ["Gemma4ForCausalLM"], "hidden_size": 1536, "intermediate_size": 6144,
+        "layer_types": kinds.collect::<Vec<_>>(), "num_hidden_layers": 35, "num_key_value_heads": 1, "num_kv_shared_layers": 20,
+        "use_double_wide_mlp": true});
+    let config = ModelConfig::parse(&config.to_string(), "gemma-4-e2b").unwrap();
+    let (cpu, bf16) = (candle_core::Device::Cpu, Precision::all(DType::BF16));
+    let footprint = MemoryFootprint::new(&config, bf16, &cpu);
+    assert_eq!(
+        (footprint.kv_bytes_per_token, footprint.windowed),
+        (3 * 512 * 4, Some((512, 12 * 256 * 4)))
+    );
+    let layout = CacheLayout::from(&config);
+    assert_eq!(layout.layers(&config).count(), 35);
+    // The widest feed-forward layer, and inputs of all layers.
+    assert!(footprint.activation_bytes_per_token > 2 * (3 * 12_288 + 35 * 256));
+    assert_eq!(widening_room(&config), 2 * 12_288 * 1536);
+    let eight = Precision {
+        weights: WeightType::Q8_0,
+        ..Precision::F32
+    };
+    let (table, head) = (35 * 256 * 262_144, 262_144 * 1536);
+    let layers = config.parameters() - table - head;
+    let bits = 16 * table + 17 * (layers + head) / 2;
+    assert!(weight_bytes(&config, 1, eight, 0).abs_diff(bits / 8) < 8);
 }
 
 /// Rows of 1,408 numbers, of experts, do not fit the blocks of four bits; those of 10,752, of dense layers, do.

@@ -50,13 +50,17 @@ impl LoadedModel for PlainModel {
         let window = layout.windowed().and_then(|layers| layers.window);
         let sizes = config.clone();
         let cache = move |blocks: usize| {
+            // A smaller cache has windows for fewer sequences too.
+            let part = sizes.max_sequences.saturating_mul(blocks);
             let sizes = EngineConfig {
                 blocks,
+                max_sequences: part.div_ceil(sizes.blocks.max(1)).max(1),
                 ..sizes.clone()
             };
             let windowed = window.map_or(0, |window| sizes.windowed_blocks(window));
-            let bytes = all.saturating_mul(blocks.saturating_mul(block_size))
-                + in_window.saturating_mul(windowed * block_size);
+            let windows = in_window.saturating_mul(windowed.saturating_mul(block_size));
+            let bytes = all.saturating_mul(blocks.saturating_mul(block_size));
+            let bytes = bytes.saturating_add(windows);
             // On the CPU a lack of memory would end the process.
             let free = host::free_memory();
             if device.is_cpu() && bytes > free {

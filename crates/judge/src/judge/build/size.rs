@@ -136,16 +136,30 @@ fn choose(
             free.saturating_sub(reserve.saturating_add(working).saturating_add(states))
         }
     };
-    let windowed = |sequences: usize| match model.windowed {
-        None => 0,
-        Some((window, bytes)) => {
-            let one = (window + 2 * BLOCK_SIZE).min(longest);
-            let shared = 2 * lengths.shared.min(window);
-            let tokens = sequences
-                .saturating_mul(one)
-                .saturating_add(token_budget + shared);
-            model.rounded(tokens.saturating_mul(bytes))
-        }
+    let sized = |blocks: usize, max_sequences: usize| EngineConfig {
+        blocks,
+        least_blocks,
+        block_size: BLOCK_SIZE,
+        max_sequences,
+        token_budget,
+        max_prefill_chunk: given.prefill_chunk.unwrap_or(token_budget),
+        context_length: lengths.context,
+        prefix_cache: true,
+        pinned_prefix: Vec::new(),
+        // On a GPU logits depend on the rows of a step, and how far is drafted on its time: results are to depend on no clock.
+        drafts: match (processor, given.drafts) {
+            (Processor::Gpu, Drafts::Auto) => Drafts::Off,
+            (_, given) => given,
+        },
+    };
+    // However many blocks the other layers will have.
+    let windowed = |sequences: usize| {
+        let bytes = model.windowed.map_or(0, |(window, bytes)| {
+            let engine = sized(usize::MAX, sequences);
+            let blocks = engine.windowed_blocks_beside(window, lengths.shared);
+            blocks.saturating_mul(BLOCK_SIZE * bytes)
+        });
+        model.rounded(bytes)
     };
     let most_sequences = match model.windowed {
         // As many as leave their part to the other layers, also where more are asked for.
@@ -185,22 +199,7 @@ fn choose(
         let few = FEW_SEQUENCES.min(most_sequences);
         (blocks.saturating_sub(template) / own).clamp(few, most_sequences)
     });
-    EngineConfig {
-        blocks,
-        least_blocks,
-        block_size: BLOCK_SIZE,
-        max_sequences,
-        token_budget,
-        max_prefill_chunk: given.prefill_chunk.unwrap_or(token_budget),
-        context_length: lengths.context,
-        prefix_cache: true,
-        pinned_prefix: Vec::new(),
-        // On a GPU logits depend on the rows of a step, and how far is drafted on its time: results are to depend on no clock.
-        drafts: match (processor, given.drafts) {
-            (Processor::Gpu, Drafts::Auto) => Drafts::Off,
-            (_, given) => given,
-        },
-    }
+    sized(blocks, max_sequences)
 }
 
 /// The most sequences at once, of `most`, whose recurrent states fit into so many bytes; as many as were asked for in any case.

@@ -188,7 +188,7 @@ impl<F: Format> Tiled<F> {
             plans,
         } = self;
         let (_, plan) = &plans[plan];
-        let slots = &batch.slots;
+        let slots = if k.is_empty() { &[][..] } else { &batch.slots };
         let kv_heads = layout.shape.kv_heads;
         let group = layout.shape.group();
         // One task for each unit of queries and each key head, which owns its parts of the results.
