@@ -28,8 +28,7 @@ pub(super) fn operations(run: &Measured, model: &ModelConfig) -> f64 {
 /// How many keys the first `tokens` tokens of a sequence see in a layer, in total.
 fn seen(tokens: usize, window: Option<usize>) -> f64 {
     let full = tokens.min(window.unwrap_or(tokens));
-    let triangle = full as f64 * (full + 1) as f64 / 2.0;
-    triangle + (tokens - full) as f64 * full as f64
+    full as f64 * (full + 1) as f64 / 2.0 + (tokens - full) as f64 * full as f64
 }
 
 /// The fewest bytes that a run's steps must read.

@@ -297,9 +297,10 @@ fn only_the_wanted_rows_in_the_wanted_order() {
                 }
                 let rows = checkpoint.decoder.forward(&batch, &mut *attention).unwrap();
                 let rows: Vec<Vec<f32>> = rows.to_vec2().unwrap();
-                let expected = match beside {
-                    true => &whole[0][..],
-                    false => &whole[at][last..][..rows.len()],
+                let expected = if beside {
+                    &whole[0][..]
+                } else {
+                    &whole[at][last..][..rows.len()]
                 };
                 assert_eq!(rows.len(), expected.len());
                 for (row, expected) in rows.iter().zip(expected) {

@@ -270,7 +270,7 @@ fn what_a_kind_of_layer_has_not_is_named() {
         ),
         (
             "attention.head_count_kv",
-            "gemma4.attention.head_count_kv is not one number for all layers of a kind",
+            "no gemma4.attention.head_count_kv in its metadata",
         ),
         // All layers have keys then, and wide feed-forward layers are none of a kind.
         (

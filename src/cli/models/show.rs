@@ -299,9 +299,10 @@ fn active_parameters(config: &ModelConfig) -> usize {
 /// All parameters, and how many of them are embeddings: a model is often called by the number without one of them.
 fn parts(config: &ModelConfig) -> String {
     let (all, embedding) = (config.parameters(), config.vocab * config.hidden);
-    let (heads, which) = match config.tie_embeddings {
-        true => (1, "the embedding, which is the output head too"),
-        false => (2, "the embedding and as many in the output head"),
+    let (heads, which) = if config.tie_embeddings {
+        (1, "the embedding, which is the output head too")
+    } else {
+        (2, "the embedding and as many in the output head")
     };
     let inputs = config.input_table();
     let layers = parameters(all - heads * embedding - inputs);

@@ -200,9 +200,6 @@ impl Scheduler {
             )
         } else {
             self.largest_need = self.largest_need.max(need);
-            if let (Some(layers), Some((need, _))) = (&mut self.windowed, windowed) {
-                layers.largest_need = layers.largest_need.max(need);
-            }
             self.waiting.push_back(sequence);
             return None;
         };
@@ -808,17 +805,23 @@ impl Scheduler {
         let surplus =
             |blocks: usize, least: usize| blocks - (blocks / 4 * 3).max(least).min(blocks);
         let own = surplus(self.blocks(), least);
-        let windowed = self.windowed.as_ref();
-        let windowed = windowed.map_or(0, |layers| surplus(layers.pool.len(), layers.largest_need));
-        let free = |layers: &WindowedPool| layers.pool.free();
+        let windows = self.windowed.as_ref().map_or(0, |layers| {
+            // What any one sequence needs there.
+            let least = layers.need(self.context_length, self.chunk());
+            surplus(layers.pool.len(), least)
+        });
         while !self.running.is_empty()
-            && (self.pool.free() < own || self.windowed.as_ref().map_or(0, free) < windowed)
+            && (self.pool.free() < own
+                || self
+                    .windowed
+                    .as_ref()
+                    .is_some_and(|of| of.pool.free() < windows))
         {
             self.preempt_newest();
         }
         self.pool.retire(own);
         if let Some(layers) = &mut self.windowed {
-            layers.pool.retire(windowed);
+            layers.pool.retire(windows);
         }
     }
 }

@@ -37,8 +37,6 @@ pub(super) struct WindowedPool {
     window: usize,
     /// Names of blocks that stay: those that the token after the pinned prefix sees.
     pinned: HashSet<BlockHash>,
-    /// The most blocks that any one sequence so far may need to run.
-    pub(super) largest_need: usize,
     /// Blocks of sequences that finished while a further step of theirs was in flight; freed when that is done.
     leaving: Vec<BlockId>,
 }
@@ -51,7 +49,6 @@ impl WindowedPool {
             pool: pool.lazy(other.is_lazy()),
             window: cache.window,
             pinned: HashSet::new(),
-            largest_need: 0,
             leaving: Vec::new(),
         };
         for names in pinned {

@@ -163,10 +163,7 @@ impl Decoder {
             let head = loader.checkpoint.matrix(head)?;
             Linear::new(head, None, precision.weights.for_head())?
         };
-        let embedding = match config.tie_embeddings {
-            true => None,
-            false => Some(loader.table(&names.embedding)?),
-        };
+        let embedding = (!config.tie_embeddings).then(|| loader.table(&names.embedding));
         let inputs = config.layer_inputs.map(|_| loader.inputs(&names));
         let mut layers = Vec::with_capacity(config.layers);
         for first in (0..config.layers).step_by(LOADED_AT_ONCE) {
@@ -181,7 +178,7 @@ impl Decoder {
             }
         }
         Ok(Self {
-            embedding,
+            embedding: embedding.transpose()?,
             inputs: inputs.transpose()?,
             layers,
             norm: loader.checkpoint.vector(&names.norm)?,
@@ -580,12 +577,8 @@ impl Loader<'_> {
                 keys_are_values: own.keys_are_values,
                 qk_norms: match &names.head_norms {
                     Some([q, k]) => {
-                        let q = checkpoint.head_norm(q)?;
-                        let k = match own.kv_heads {
-                            0 => q.clone(),
-                            _ => checkpoint.head_norm(k)?,
-                        };
-                        Some((q, k))
+                        let k = if own.kv_heads == 0 { q } else { k };
+                        Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?))
                     }
                     None => None,
                 },

@@ -126,6 +126,13 @@ impl Shard {
                 own.family.name()
             )));
         }
+        if own.sharing.is_some() || own.layer_inputs.is_some() {
+            return Err(ModelError::Unsupported(format!(
+                "--tensor-parallel {}: {} has inputs of each layer, or layers with another's keys, which are not divided: leave it out",
+                self.count,
+                own.family.name()
+            )));
+        }
         let dense = (&mut own.intermediate, "numbers in a feed-forward layer");
         let mut widths = Vec::new();
         match &mut own.experts {

@@ -20,6 +20,8 @@ impl ModelConfig {
             experts,
             biases,
             full_layers,
+            sharing,
+            layer_inputs,
             position_scale,
             // Sizes, and numbers that kernels take as they are.
             text_part: _,
@@ -60,6 +62,9 @@ impl ModelConfig {
         all(rope);
         if let Some(SecondRope { rope, layers: _ }) = second_rope {
             all(rope);
+        }
+        if sharing.is_some() || layer_inputs.is_some() {
+            return Some("inputs of each layer, or layers with another's keys");
         }
         if let Some(PositionScale {
             beta: _,
@@ -149,6 +154,7 @@ impl Family {
             feed_forward_bias: _,
             windows: _,
             full_layers: _,
+            shares_keys: _,
             ends_full: _,
             experts: _,
             gate: _,
@@ -225,5 +231,12 @@ fn known(part: Part) -> bool {
             | Part::DeltaConvolution
             | Part::DeltaNorm
             | Part::DeltaOutput
+            // Those of models that have them are refused by the configuration.
+            | Part::InputTable
+            | Part::InputProjection
+            | Part::InputNorm
+            | Part::InputGate
+            | Part::InputOutput
+            | Part::InputResultNorm
     )
 }

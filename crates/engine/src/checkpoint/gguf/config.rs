@@ -224,7 +224,10 @@ pub(super) fn config(
             let given = optional("feed_forward_length")?;
             (given.unwrap_or(width), size("context_length")?)
         }
-        _ if family.shares_keys => (widths(metadata, &at)?[0], size("context_length")?),
+        _ if family.shares_keys => {
+            let widths = by_layer(metadata, &at.key("feed_forward_length"), layers)?;
+            (widths[0], size("context_length")?)
+        }
         _ => (size("feed_forward_length")?, size("context_length")?),
     };
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
@@ -417,18 +420,16 @@ pub(super) fn config(
     Ok(config)
 }
 
-/// The widths of feed-forward layers: of all of them, or layer by layer.
-fn widths(metadata: &Metadata, at: &Keys) -> Result<Vec<usize>, CheckpointError> {
-    let key = at.key("feed_forward_length");
-    if let Ok(one) = metadata.size(&key) {
-        return Ok(vec![one]);
+/// A number for each layer, of a file that has one for all of them or for each its own.
+fn by_layer(metadata: &Metadata, key: &str, layers: usize) -> Result<Vec<usize>, CheckpointError> {
+    if metadata.size(key).is_err() {
+        let each = metadata.integers(key)?.unwrap_or_default().into_iter();
+        let each = each.map(usize::try_from).collect::<Result<Vec<_>, _>>();
+        if let Some(each) = each.ok().filter(|each| each.len() == layers) {
+            return Ok(each);
+        }
     }
-    let each = metadata.integers(&key).ok().flatten().unwrap_or_default();
-    let each = each.into_iter().map(usize::try_from);
-    match each.collect::<Result<Vec<_>, _>>() {
-        Ok(each) if !each.is_empty() => Ok(each),
-        _ => metadata.size(&key).map(|one| vec![one]),
-    }
+    Ok(vec![metadata.size(key)?; layers])
 }
 
 /// What a file says of layers that attend to another layer's keys and values, and of what each layer gets of a token.
@@ -439,21 +440,20 @@ fn sharing(
 ) -> Result<[(&'static str, Json); 3], CheckpointError> {
     let optional = |name: &str| metadata.optional_size(&at.key(name));
     let count = optional("attention.shared_kv_layers")?.unwrap_or(0);
-    let widths = widths(metadata, at)?;
-    let (first, last) = (widths[0], widths[widths.len() - 1]);
+    let key = at.key("feed_forward_length");
+    let widths = by_layer(metadata, &key, layers)?;
+    let (first, wide) = (widths[0], widths[layers - 1] > widths[0]);
     let own = layers.saturating_sub(count);
-    let expected = |layer: usize| if layer < own { first } else { last };
-    let fits = widths.len() == layers && (0..layers).all(|layer| widths[layer] == expected(layer));
-    if widths.len() > 1 && !(fits && last == 2 * first) {
+    let fits = |(layer, width): (usize, usize)| width == first << usize::from(wide && layer >= own);
+    if !widths.into_iter().enumerate().all(fits) {
         return metadata.fail(format!(
-            "{} is not one number for the {own} layers with keys and values, and twice as many for the others",
-            at.key("feed_forward_length")
+            "{key} is not one number for the {own} layers with keys and values, and twice as many for the others"
         ));
     }
     let inputs = optional("embedding_length_per_layer_input")?.unwrap_or(0);
     Ok([
         ("num_kv_shared_layers", count.into()),
-        ("use_double_wide_mlp", (last > first).into()),
+        ("use_double_wide_mlp", wide.into()),
         ("hidden_size_per_layer_input", inputs.into()),
     ])
 }
@@ -503,18 +503,14 @@ fn by_kind(
             return metadata.fail(format!("{} is {size}, not {expected}", at.key(name)));
         }
     }
-    // One number for all layers, or for each its own.
     let key = at.key("attention.head_count_kv");
-    let each = match metadata.optional_size(&key) {
-        Ok(Some(all)) => vec![i64::try_from(all).unwrap_or(i64::MAX); layers],
-        _ => metadata.integers(&key)?.unwrap_or_default(),
-    };
-    let heads_of = |kind: bool| -> Result<i64, CheckpointError> {
+    let each = by_layer(metadata, &key, layers)?;
+    let heads_of = |kind: bool| {
         let own = each.iter().zip(windowed).filter(|(_, own)| **own == kind);
         let mut own = own.map(|(heads, _)| *heads);
         let first = own.next();
         match first.filter(|first| own.all(|other| other == *first)) {
-            Some(heads) if each.len() == layers => Ok(heads),
+            Some(heads) => Ok(heads),
             _ => metadata.fail(format!("{key} is not one number for all layers of a kind")),
         }
     };
@@ -601,7 +597,11 @@ fn scaling(
     let multiplier = metadata.number(&key("yarn_log_multiplier"))?;
     let multiplier = multiplier.filter(|multiplier| *multiplier != 0.0);
     let turned = metadata.number(&key("yarn_attn_factor"))?;
-    if attention.is_some_and(|factor| (factor - 1.0).abs() > 1e-6) {
+    // Older files of OLMo 3 have the factor that YaRN has by itself; llama.cpp multiplies with it a second time.
+    let own = factor.filter(|_| kind == "yarn");
+    let own = own.map_or(1.0, |factor| 1.0 + 0.1 * factor.ln());
+    let says_more = |factor: f64| [1.0, own].iter().all(|known| (factor - known).abs() > 1e-5);
+    if attention.is_some_and(says_more) {
         return metadata.fail(format!("{} is not supported", key("attn_factor")));
     }
     match kind {
