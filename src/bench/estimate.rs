@@ -61,8 +61,7 @@ impl Estimate {
         let of_head = 2.0 * (config.vocab * config.hidden) as f64;
         let length = tokens.prompt_length as f64;
         let prompt_operations = tokens.prompts as f64 * (of_layers + of_key * length / 2.0);
-        let output = tokens.outputs as f64 / tokens.generations.max(1) as f64;
-        let keys = length + output / 2.0;
+        let keys = length + tokens.outputs as f64 / tokens.generations.max(1) as f64 / 2.0;
         let rows = engine.max_sequences.min(tokens.generations).max(1) as f64;
         let steps = tokens.outputs as f64 / rows;
         let key_bytes = layout.bytes_per_token(precision.kv) as f64;

@@ -152,14 +152,12 @@ fn choose(
             (_, given) => given,
         },
     };
-    // However many blocks the other layers will have.
     let windowed = |sequences: usize| {
-        let bytes = model.windowed.map_or(0, |(window, bytes)| {
+        model.rounded(model.windowed.map_or(0, |(window, bytes)| {
             let engine = sized(usize::MAX, sequences);
             let blocks = engine.windowed_blocks_beside(window, lengths.shared);
             blocks.saturating_mul(BLOCK_SIZE * bytes)
-        });
-        model.rounded(bytes)
+        }))
     };
     let most_sequences = match model.windowed {
         // As many as leave their part to the other layers, also where more are asked for.
