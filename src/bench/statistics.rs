@@ -39,8 +39,7 @@ impl Spread {
 fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = share * (sorted.len() - 1) as f64;
     let below = rank.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (sorted[above] - sorted[below]) * rank.fract()
+    sorted[below] + (sorted[(below + 1).min(sorted.len() - 1)] - sorted[below]) * rank.fract()
 }
 
 #[cfg(test)]

@@ -118,10 +118,8 @@ fn describe(model: &CachedModel) -> String {
             model.id, model.commit
         );
     }
-    match ModelSource::in_folder(&model.folder)
-        .as_ref()
-        .map(ModelConfig::load)
-    {
+    let found = ModelSource::in_folder(&model.folder);
+    match found.as_ref().map(ModelConfig::load) {
         Ok(Ok(config)) => what_it_is(&config),
         Ok(Err(_)) => {
             let source = ModelSource::Folder(model.folder.clone());
