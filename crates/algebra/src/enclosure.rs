@@ -24,8 +24,8 @@ pub(super) enum Enclosed {
 /// Bits that have to agree before two constants are called numerically equal.
 const AGREEMENT: u32 = 500;
 /// Precisions, one after the other, of constants and at points.
-const CONSTANT_LADDER: [u32; 3] = [192, 704, 1_600];
-const POINT_LADDER: [u32; 2] = [704, 1_600];
+const CONSTANT_LADDER: [u32; 3] = [192, 576, 1_600];
+const POINT_LADDER: [u32; 2] = [576, 1_600];
 /// Bits to which doubles of values that are likely equal agree.
 const CLOSE: u32 = 20;
 /// Points at which expressions with variables are compared to [`AGREEMENT`] bits; fewer are no evidence.
