@@ -1,6 +1,5 @@
 //! The profile [`Profile::Compat`](crate::Profile::Compat): settings for [`juror_math_verify`], and what it says.
 
-pub(crate) use juror_math_verify::EMULATES;
 use juror_math_verify::{Options, Reading};
 
 use crate::config::Config;

@@ -7,7 +7,7 @@ use crate::config::{Config, Profile};
 use crate::gsm8k::methods::Gsm8kMethod;
 use crate::gsm8k::{self, RuleVerdict};
 use crate::verifier::Verifier;
-use crate::{Verification, math_verify};
+use crate::{EMULATES, Verification};
 
 /// The ways of finding and comparing final answers that a run can name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -118,7 +118,7 @@ impl OutcomeRules {
     pub fn describe(&self) -> String {
         let mut text = self.profile.to_string();
         if self.profile == RulesProfile::Compat {
-            text = format!("{text}, {}", math_verify::EMULATES);
+            text = format!("{text}, {}", EMULATES);
         }
         if self.config != Config::default() {
             // Settings are numbers, names and strings: nothing that JSON cannot hold.
