@@ -2,8 +2,7 @@
 
 use juror_math_verify::{Options, Reading};
 
-use crate::config::Config;
-use crate::verification::Verification;
+use crate::{Config, Verification};
 
 /// What Math-Verify 0.9.0 says of a pair.
 pub(crate) fn verify(gold: (&str, &Config), pred: (&str, &Config)) -> Verification {

@@ -118,7 +118,7 @@ impl OutcomeRules {
     pub fn describe(&self) -> String {
         let mut text = self.profile.to_string();
         if self.profile == RulesProfile::Compat {
-            text = format!("{text}, {}", EMULATES);
+            text = format!("{text}, {EMULATES}");
         }
         if self.config != Config::default() {
             // Settings are numbers, names and strings: nothing that JSON cannot hold.
