@@ -121,12 +121,11 @@ fn strip_arguments(text: &str) -> String {
 fn has_variables(text: &str) -> bool {
     const GREEK: &str = "alpha beta gamma theta phi lambda mu sigma omega";
     let mut runs = text.split(|it: char| !it.is_ascii_alphabetic());
-    runs.any(
-        |run| match text[..super::words::offset(text, run)].ends_with('\\') {
-            true => !run.is_empty() && GREEK.split(' ').any(|it| it == run),
-            false => run.len() == 1 && !matches!(run, "e" | "i"),
-        },
-    )
+    runs.any(|run| {
+        let command = text[..super::words::offset(text, run)].ends_with('\\');
+        command && !run.is_empty() && GREEK.split(' ').any(|it| it == run)
+            || !command && run.len() == 1 && !matches!(run, "e" | "i")
+    })
 }
 
 /// Is this something to compute, without variables?
