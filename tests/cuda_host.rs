@@ -457,19 +457,25 @@ fn states_are_those_of_their_sequences() {
 
 /// One by one, together, in chunks, from a snapshot at the end of a pinned prefix, and after preemption: the same tokens.
 #[test]
-fn recurrent_states_in_every_schedule() {
+fn states_and_windows_in_every_schedule() {
     let _alone = alone();
-    for (name, random) in families_of_one_gpu(&small()) {
-        if name != "Qwen3.5" {
+    let newer = families_with_parts_of_their_own(&small()).into_iter();
+    let newer = newer.map(|(name, _, random)| (name, random));
+    for (name, random) in newer.chain(families_of_one_gpu(&small())) {
+        if !["Qwen3.5", "Gemma 4"].contains(&name) {
             continue;
         }
         let plain = config(random.config.max_positions);
         let shared = prompts(random.config.vocab)[0][..2 * BLOCK].to_vec();
         let run = |config: &EngineConfig| {
-            let precision = Precision::all(DType::BF16);
+            let precision = Precision::all(DType::F16);
             let devices = [device(0)];
             let model = load_model(&random.config, &random.weights, &devices, precision, false);
             let model = model.unwrap().with_cache(config, true).unwrap();
+            // Blocks behind a window are given back, so there are fewer of them.
+            let windowed = model.properties().windowed;
+            assert_eq!(windowed.is_some(), name == "Gemma 4");
+            assert!(windowed.is_none_or(|cache| cache.window == 40 && cache.blocks < 40));
             generate_with(model, &random, config).unwrap()
         };
         let together = run(&plain);
