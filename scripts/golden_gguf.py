@@ -197,14 +197,15 @@ def write(arch: str, model: torch.nn.Module, path: Path, packed: bool) -> None:
     writer.close()
 
 
-def ask(path: Path, prompts: list[list[int]]) -> list[dict]:
-    """What llama.cpp continues each prompt with."""
+def ask(path: Path, prompts: list[list[int]], packed: bool = False) -> list[dict]:
+    """What llama.cpp continues each prompt with; files in eight bits, whose activations are rounded anyway, as it comes."""
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.n_ctx, params.n_parallel, params.warmup = 256, 1, False
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     # Its flash attention rounds to sixteen bits on the way, whatever the cache holds.
-    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    if not packed:
+        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     found = []
@@ -396,7 +397,7 @@ def main() -> None:
         prompts = [torch.randint(3, config.vocab_size, (length,)).tolist() for length in [3, 40, 150]]
         packed = OUT / f"{file}-q8_0.gguf"
         write(arch, model, packed, packed=True)
-        packed.with_suffix(".json").write_text(json.dumps(ask(packed, prompts)) + "\n")
+        packed.with_suffix(".json").write_text(json.dumps(ask(packed, prompts, packed=True)) + "\n")
         path = OUT / f"{file}.gguf"
         write(arch, model, path, packed=False)
         found = ask(path, prompts)

@@ -69,13 +69,13 @@ impl EngineConfig {
     }
 
     /// The same where so many tokens are pinned: enough for all sequences, the longest step, and the last window of the pinned prefix.
-    /// No more than there are for the other layers, but for the pinned ones, nor for a sequence than any needs there. (No family has
+    /// No more than there are for the other layers, but for the pinned ones, nor for a sequence than its context needs. (No family has
     /// windows in some layers and positions that are encoded in two ways.)
     pub fn windowed_blocks_beside(&self, window: usize, pinned: usize) -> usize {
         let seen = window.div_ceil(self.block_size) + 2;
         let pinned = seen.min(pinned.div_ceil(self.block_size));
         let step = self.token_budget.max(self.max_sequences);
-        let of_one = (seen + 1).min(self.least_blocks.max(1));
+        let of_one = (seen + 1).min(self.context_length.div_ceil(self.block_size));
         let running = self.max_sequences.saturating_mul(of_one);
         let all = running.saturating_add(step.div_ceil(self.block_size));
         all.min(self.blocks).saturating_add(pinned)
