@@ -104,8 +104,8 @@ proptest! {
             pinned_prefix: if pin { template(shared) } else { Vec::new() },
             drafts: if drafts { Drafts::Most(3) } else { Drafts::Off },
         };
-        let chunk = max_prefill_chunk.min(token_budget.max(max_sequences));
-        let least = (window + chunk).div_ceil(block_size) + 1 + 2 * (window.div_ceil(block_size) + 1);
+        let in_flight = max_prefill_chunk.min(token_budget.max(max_sequences)) * if lag.is_some() { 2 } else { 1 };
+        let least = (window + in_flight).div_ceil(block_size) + 1 + 2 * (window.div_ceil(block_size) + 1);
         let requests = || (0..2).flat_map(|_| mixed_requests(count, shared, 20)).enumerate().map(|(id, request)| Request {
             id: id as u64,
             ..request

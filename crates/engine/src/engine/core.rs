@@ -55,7 +55,8 @@ impl EngineConfig {
     /// Bytes of the cache that this engine has of a model.
     pub fn cache_bytes(&self, model: &MemoryFootprint) -> usize {
         let windowed = model.windowed.map_or(0, |(window, bytes)| {
-            self.windowed_blocks(window).saturating_mul(bytes)
+            let blocks = self.windowed_blocks(window, model.steps_in_flight);
+            blocks.saturating_mul(bytes)
         });
         let others = self.blocks.saturating_mul(model.kv_bytes_per_token);
         others
@@ -63,21 +64,21 @@ impl EngineConfig {
             .saturating_mul(self.block_size)
     }
 
-    /// Blocks of layers with a `window` for this engine, where they have a cache of their own.
-    pub fn windowed_blocks(&self, window: usize) -> usize {
-        self.windowed_blocks_beside(window, self.pinned_prefix.len())
+    /// Blocks of layers with a `window` for this engine, where they have a cache of their own, with so many `steps` in flight at once.
+    pub fn windowed_blocks(&self, window: usize, steps: usize) -> usize {
+        self.windowed_blocks_beside(window, steps, self.pinned_prefix.len())
     }
 
-    /// The same where so many tokens are pinned: enough for all sequences, the longest step, and the last window of the pinned prefix.
+    /// The same where so many tokens are pinned: enough for all sequences, the longest steps, and the last window of the pinned prefix.
     /// No more than there are for the other layers, but for the pinned ones, nor for a sequence than its context needs. (No family has
     /// windows in some layers and positions that are encoded in two ways.)
-    pub fn windowed_blocks_beside(&self, window: usize, pinned: usize) -> usize {
+    pub fn windowed_blocks_beside(&self, window: usize, steps: usize, pinned: usize) -> usize {
         let seen = window.div_ceil(self.block_size) + 2;
         let pinned = seen.min(pinned.div_ceil(self.block_size));
-        let step = self.token_budget.max(self.max_sequences);
+        let in_flight = steps.saturating_mul(self.token_budget.max(self.max_sequences));
         let of_one = (seen + 1).min(self.context_length.div_ceil(self.block_size));
         let running = self.max_sequences.saturating_mul(of_one);
-        let all = running.saturating_add(step.div_ceil(self.block_size));
+        let all = running.saturating_add(in_flight.div_ceil(self.block_size));
         all.min(self.blocks).saturating_add(pinned)
     }
 }

@@ -177,7 +177,7 @@ impl Scheduler {
         let need = self.pool.blocks_for(prompt + new) + self.pinned.len() - shared;
         let windowed = self.windowed.as_ref();
         let windowed = windowed.map(|windowed| {
-            let need = windowed.need(prompt + new, self.chunk());
+            let need = windowed.need(prompt + new, self.in_flight());
             (need, windowed.pool.len())
         });
         let refusal = if prompt == 0 {
@@ -206,9 +206,10 @@ impl Scheduler {
         Some(sequence.finish(FinishReason::Rejected(refusal)))
     }
 
-    /// The most tokens of one sequence in a step.
-    fn chunk(&self) -> usize {
-        self.max_prefill_chunk.min(self.token_budget)
+    /// The most tokens of one sequence in flight: of two steps under asynchronous scheduling, where rows cost nothing.
+    fn in_flight(&self) -> usize {
+        let chunk = self.max_prefill_chunk.min(self.token_budget);
+        if self.rows_cost { chunk } else { 2 * chunk }
     }
 
     /// The number of sequences that wait to be admitted.
@@ -561,7 +562,7 @@ impl Scheduler {
             }
             let names = reusable[..found.len()].to_vec();
             if let Some(windowed) = &self.windowed {
-                let need = windowed.most_used(sequence.known(), self.chunk());
+                let need = windowed.most_used(sequence.known(), self.in_flight());
                 if windowed.pool.free() < need + reserve.min(1) {
                     return;
                 }

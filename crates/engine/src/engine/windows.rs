@@ -74,17 +74,17 @@ impl WindowedPool {
         (position + 1).saturating_sub(self.window) / self.pool.block_size()
     }
 
-    /// The most blocks that a sequence of so many tokens uses at once, in steps of up to `chunk` of them.
-    pub(super) fn most_used(&self, tokens: usize, chunk: usize) -> usize {
-        let seen = self.window.saturating_add(chunk);
+    /// The most blocks that a sequence of so many tokens uses at once, up to `in_flight` of them in flight.
+    pub(super) fn most_used(&self, tokens: usize, in_flight: usize) -> usize {
+        let seen = self.window.saturating_add(in_flight);
         self.pool
             .blocks_for(tokens)
             .min(self.pool.blocks_for(seen).saturating_add(1))
     }
 
     /// The most blocks that anything may need for one such sequence to run.
-    pub(super) fn need(&self, tokens: usize, chunk: usize) -> usize {
-        self.most_used(tokens, chunk) + self.pinned.len()
+    pub(super) fn need(&self, tokens: usize, in_flight: usize) -> usize {
+        self.most_used(tokens, in_flight) + self.pinned.len()
     }
 
     /// Of the blocks with these names, the first ones of a sequence, how many it can go on after.
@@ -208,6 +208,20 @@ mod tests {
             );
             pool.take_back(table, false);
             assert_eq!(pool.pool.free(), 400);
+            // Under asynchronous scheduling a chunk is planned while the one before it is in flight.
+            let (mut table, mut peak) = (WindowTable::default(), 0);
+            for end in (CHUNK..=4096).step_by(CHUNK) {
+                while table.blocks.len() * 16 < end {
+                    table.blocks.push(pool.pool.allocate().unwrap());
+                }
+                peak = peak.max(pool.pool.len() - pool.pool.free());
+                pool.give_back(&mut table, end - CHUNK);
+            }
+            let most = |in_flight| pool.most_used(4096, in_flight);
+            assert!(
+                peak > most(CHUNK) && peak <= most(2 * CHUNK),
+                "{name}: {peak}"
+            );
         }
     }
 

@@ -20,6 +20,8 @@ pub struct MemoryFootprint {
     pub kv_bytes_per_token: usize,
     /// The others: how many tokens a query sees there, and bytes of keys and values of one.
     pub windowed: Option<(usize, usize)>,
+    /// Steps in flight at once: under asynchronous scheduling, which our CUDA kernels have, one is launched before the last is done.
+    pub steps_in_flight: usize,
     /// Bytes of one sequence's recurrent state, in all layers that have one.
     pub state_bytes: usize,
     /// Bytes of activations per token of a step while it runs. An upper estimate: all intermediate results of one layer, as
@@ -87,6 +89,7 @@ impl MemoryFootprint {
         Self {
             kv_bytes_per_token: layout.bytes_per_token(precision.kv) - in_window,
             windowed: window.map(|window| (window, in_window)),
+            steps_in_flight: if device.is_cuda() { 2 } else { 1 },
             state_bytes: shape.as_ref().map_or(0, state_bytes),
             activation_bytes_per_token: numbers * precision.compute.size_in_bytes(),
             // Logits are f32.

@@ -51,7 +51,7 @@ fn resize(
         ..sizes.clone()
     };
     let windowed = decoder.windowed();
-    let windowed = windowed.map_or(0, |cache| sizes.windowed_blocks(cache.window));
+    let windowed = windowed.map_or(0, |cache| sizes.windowed_blocks(cache.window, 2));
     decoder.resize_cache(blocks, windowed)
 }
 

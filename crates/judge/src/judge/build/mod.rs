@@ -106,27 +106,17 @@ pub(crate) fn engine_of(
     check_drafts(&part, device, precision, options)?;
     let model = load_model(model_config, &weights, devices, precision, plain)?;
     // All devices of a model have caches of one size.
-    let fullest = match devices {
-        [one] => one,
-        several => several
-            .iter()
-            .min_by_key(|one| free_memory(one))
-            .unwrap_or(device),
-    };
-    let size = |options: &EngineOptions| {
-        let template = template.to_vec();
-        engine_config(&part, precision, fullest, lengths, options, template)
-    };
-    let mut config = size(options);
+    let fullest = devices.iter().min_by_key(|one| free_memory(one));
+    let fullest = fullest.unwrap_or(device);
+    let template = template.to_vec();
+    let mut config = engine_config(&part, precision, fullest, lengths, options, template);
     let model = model.with_cache(&config, !options.no_shared_prefix)?;
     let built = model.properties().blocks;
     if let Some(blocks) = built.filter(|&built| built < config.blocks) {
-        // Fewer than planned: then the number of sequences is chosen for these.
-        config = size(&EngineOptions {
-            blocks: Some(blocks),
-            token_budget: Some(config.token_budget),
-            ..*options
-        });
+        // Fewer than planned, and the free memory is what they left: the plan stays, for these blocks.
+        let most = config.max_sequences;
+        config.max_sequences = size::sequences_of(blocks, most, lengths, options);
+        config.blocks = blocks;
     }
     let mut engine = Engine::new(model, &config)?;
     engine.before_drop(Box::new(CurrentOnDrop::new(device)));

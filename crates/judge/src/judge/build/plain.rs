@@ -57,7 +57,7 @@ impl LoadedModel for PlainModel {
                 max_sequences: part.div_ceil(sizes.blocks.max(1)).max(1),
                 ..sizes.clone()
             };
-            let windowed = window.map_or(0, |window| sizes.windowed_blocks(window));
+            let windowed = window.map_or(0, |window| sizes.windowed_blocks(window, 1));
             let windows = in_window.saturating_mul(windowed.saturating_mul(block_size));
             let bytes = all.saturating_mul(blocks.saturating_mul(block_size));
             let bytes = bytes.saturating_add(windows);

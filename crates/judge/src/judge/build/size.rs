@@ -76,16 +76,11 @@ pub fn engine_config(
         Processor::Gpu
     };
     let model = MemoryFootprint::new(config, precision, device);
+    let free = share(free_memory(device), options);
     EngineConfig {
         prefix_cache: !options.no_prefix_cache,
         pinned_prefix: template,
-        ..choose(
-            processor,
-            share(free_memory(device), options),
-            &model,
-            lengths,
-            options,
-        )
+        ..choose(processor, free, &model, lengths, options)
     }
 }
 
@@ -155,7 +150,7 @@ fn choose(
     let windowed = |sequences: usize| {
         model.rounded(model.windowed.map_or(0, |(window, bytes)| {
             let engine = sized(usize::MAX, sequences);
-            let blocks = engine.windowed_blocks_beside(window, lengths.shared);
+            let blocks = engine.windowed_blocks_beside(window, model.steps_in_flight, lengths.shared);
             blocks.saturating_mul(BLOCK_SIZE * bytes)
         }))
     };
@@ -190,14 +185,25 @@ fn choose(
     });
     let blocks = blocks.max(least_blocks);
 
-    let asked = given.max_sequences.map(|asked| asked.min(most_sequences));
-    let max_sequences = asked.unwrap_or_else(|| {
-        // Most completions end well before their limit, and those that run are halfway on average.
-        let own = (lengths.typical + max_new / 4).div_ceil(BLOCK_SIZE).max(1);
-        let few = FEW_SEQUENCES.min(most_sequences);
-        (blocks.saturating_sub(template) / own).clamp(few, most_sequences)
-    });
+    let max_sequences = sequences_of(blocks, most_sequences, lengths, given);
     sized(blocks, max_sequences)
+}
+
+/// Sequences at once for so many blocks, of `most` that other memory suffices for: where the user did not say, as many as the blocks do.
+pub(super) fn sequences_of(
+    blocks: usize,
+    most: usize,
+    lengths: &WorkloadLengths,
+    given: &EngineOptions,
+) -> usize {
+    if let Some(asked) = given.max_sequences {
+        return asked.min(most);
+    }
+    // Most completions end well before their limit, and those that run are halfway on average.
+    let own = lengths.typical + lengths.max_new.min(lengths.context) / 4;
+    let own = own.div_ceil(BLOCK_SIZE).max(1);
+    let template = lengths.shared.div_ceil(BLOCK_SIZE);
+    (blocks.saturating_sub(template) / own).clamp(FEW_SEQUENCES.min(most), most)
 }
 
 /// The most sequences at once, of `most`, whose recurrent states fit into so many bytes; as many as were asked for in any case.

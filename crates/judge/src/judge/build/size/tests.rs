@@ -101,7 +101,8 @@ fn buffers_of_both_kinds_of_layers_fit_where_they_are_rounded_up() {
             tensors * (blocks * BLOCK_SIZE * bytes / tensors).next_power_of_two()
         };
         let full = rounded(sizes.blocks, model.kv_bytes_per_token, 20);
-        let windowed = rounded(sizes.windowed_blocks(1024), 800 << 10, 100);
+        let windowed = sizes.windowed_blocks(1024, model.steps_in_flight);
+        let windowed = rounded(windowed, 800 << 10, 100);
         if sizes.blocks > sizes.least_blocks {
             assert!(
                 full + windowed <= free,
@@ -152,6 +153,7 @@ fn a_tiny_model_takes_no_more_than_it_can_use() {
         state_bytes: 0,
         kv_bytes_per_token: 2048,
         windowed: None,
+        steps_in_flight: 1,
         activation_bytes_per_token: 8192,
         logits_bytes_per_row: 8192,
         rounded_cache_tensors: None,
@@ -278,6 +280,38 @@ fn what_was_given_is_taken() {
         ),
         (3, 100, 7, 5000)
     );
+}
+
+/// The most blocks, on a GPU of 80 GB: where memory is given for fewer, the engine is what it is for those from the start. The free memory
+/// is then what the caches left, and says nothing of sequences.
+#[test]
+fn fewer_blocks_than_planned_change_the_sequences_alone() {
+    let gemma = r#"{"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {"hidden_size": 3840, "intermediate_size": 15360,
+        "num_attention_heads": 16, "num_hidden_layers": 48, "num_key_value_heads": 8, "sliding_window": 1024, "head_dim": 256}}"#;
+    let gpt_oss = r#"{"architectures": ["GptOssForCausalLM"], "hidden_size": 2880, "intermediate_size": 2880, "num_attention_heads": 64,
+        "num_hidden_layers": 24, "num_key_value_heads": 8, "sliding_window": 128, "head_dim": 64}"#;
+    for (name, config, layers) in [("gemma-3-12b", gemma, 40), ("gpt-oss-20b", gpt_oss, 12)] {
+        let config = ModelConfig::parse(config, name).unwrap();
+        let model = MemoryFootprint::new(&config, Precision::all(DType::BF16), &Device::Cpu);
+        let one = 2 * 2 * config.kv_heads * config.head_dim;
+        assert_eq!(model.windowed.unwrap().1, layers * one, "{name}");
+        for max_sequences in [None, Some(100)] {
+            let given = |blocks| EngineOptions {
+                blocks: Some(blocks),
+                max_sequences,
+                ..EngineOptions::default()
+            };
+            let sizes =
+                |blocks| super::choose(Processor::Gpu, 54 * GIB, &model, &JUDGE, &given(blocks));
+            let planned = sizes(1_000_000);
+            assert!(planned.max_sequences >= 60, "{name}: {planned:?}");
+            for built in [900_000, 40_000, 10_000, 1000] {
+                let most = planned.max_sequences;
+                let sequences = sequences_of(built, most, &JUDGE, &given(1_000_000));
+                assert_eq!(sequences, sizes(built).max_sequences, "{name}: {built}");
+            }
+        }
+    }
 }
 
 proptest! {
