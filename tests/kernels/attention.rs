@@ -80,15 +80,13 @@ const KERNELS: [Kernels; 10] = [
 ];
 
 /// Those for wide heads, in smaller tiles.
-const WIDE: [Kernels; 8] = [
+const WIDE: [Kernels; 6] = [
     kernels("bf16", "same", 256),
     kernels("f16", "same", 512),
     kernels("bf16", "e4m3", 256),
-    kernels("f16", "e4m3", 512),
     kernels("f16", "same", 256),
     kernels("bf16", "same", 512),
     kernels("f16", "e4m3", 256),
-    kernels("bf16", "e4m3", 512),
 ];
 
 /// The step of `rows`, with blocks out of order, and unused ones between them. Returns the number of blocks too.

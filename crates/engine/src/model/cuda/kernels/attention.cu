@@ -41,39 +41,25 @@ static __device__ __forceinline__ void prefill_warpgroup(const Call<T, KV>& call
 #else
 #define PREFILL(suffix, T, KV, D) ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, KV, D)
 #endif
-#define NARROW(suffix, T, D)                                                                                           \
-    ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \
-    ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, T, D)                                                     \
-    MERGE(attention_merge_##suffix##_d##D, T, D)
-#define WIDE(suffix, T, D)                                                                                             \
-    ATTENTION(decode, attention_decode_##suffix##_d##D, T, T, D)                                                       \
-    PREFILL(suffix, T, T, D)                                                                                           \
-    MERGE(attention_merge_##suffix##_d##D, T, D)
-#define EIGHT_BIT(suffix, T, D)                                                                                        \
-    ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
-    PREFILL(suffix##_e4m3, T, attention::E4m3, D)
-
-#define NARROW_EIGHT_BIT(suffix, T, D)                                                                                 \
-    ATTENTION(decode, attention_decode_##suffix##_e4m3_d##D, T, attention::E4m3, D)                                    \
-    ATTENTION(prefill, attention_prefill_##suffix##_e4m3_d##D, T, attention::E4m3, D)
-
-// Heads of 32 in e4m3 would be rows of two 16-byte chunks, which `swizzled` cannot spread over the banks.
-NARROW(bf16, bf16, 32)
-WIDE(bf16, bf16, 64)
-WIDE(bf16, bf16, 128)
-NARROW(f16, f16, 32)
-WIDE(f16, f16, 64)
-WIDE(f16, f16, 128)
-EIGHT_BIT(bf16, bf16, 64)
-EIGHT_BIT(bf16, bf16, 128)
-EIGHT_BIT(f16, f16, 64)
-EIGHT_BIT(f16, f16, 128)
+#define BY_EACH_WARP(suffix, T, KV, D)                                                                                 \
+    ATTENTION(decode, attention_decode_##suffix##_d##D, T, KV, D)                                                      \
+    ATTENTION(prefill, attention_prefill_##suffix##_d##D, T, KV, D)
+#define BY_WARPGROUP(suffix, T, KV, D)                                                                                 \
+    ATTENTION(decode, attention_decode_##suffix##_d##D, T, KV, D)                                                      \
+    PREFILL(suffix, T, KV, D)
+#define NARROW(suffix, T, D) BY_EACH_WARP(suffix, T, T, D) MERGE(attention_merge_##suffix##_d##D, T, D)
+#define WIDE(suffix, T, D) BY_WARPGROUP(suffix, T, T, D) MERGE(attention_merge_##suffix##_d##D, T, D)
+#define NARROW_EIGHT_BIT(suffix, T, D) BY_EACH_WARP(suffix##_e4m3, T, attention::E4m3, D)
+#define EIGHT_BIT(suffix, T, D) BY_WARPGROUP(suffix##_e4m3, T, attention::E4m3, D)
+#define BOTH(FORM, D) FORM(bf16, bf16, D) FORM(f16, f16, D)
+// Heads of 32 in e4m3 would be rows of two 16-byte chunks, which `swizzled` cannot spread over the banks; of those with
+// heads of 512 (Gemma 4) a cache in e4m3 is refused.
+BOTH(NARROW, 32)
+BOTH(WIDE, 64)
+BOTH(WIDE, 128)
+BOTH(EIGHT_BIT, 64)
+BOTH(EIGHT_BIT, 128)
 // A warpgroup's outputs of 256 columns leave no registers for two tiles of rows that take turns.
-NARROW(bf16, bf16, 256)
-NARROW(f16, f16, 256)
-NARROW_EIGHT_BIT(bf16, bf16, 256)
-NARROW_EIGHT_BIT(f16, f16, 256)
-NARROW(bf16, bf16, 512)
-NARROW(f16, f16, 512)
-NARROW_EIGHT_BIT(bf16, bf16, 512)
-NARROW_EIGHT_BIT(f16, f16, 512)
+BOTH(NARROW, 256)
+BOTH(NARROW_EIGHT_BIT, 256)
+BOTH(NARROW, 512)

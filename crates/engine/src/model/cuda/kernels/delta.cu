@@ -26,8 +26,6 @@ __device__ __forceinline__ Row read_row(const unsigned* rows, unsigned row) {
     return {words[0], words[1], words[2], words[3], words[4]};
 }
 
-__device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-
 // ---- convolution ------------------------------------------------------------------------------------------------------------
 
 /// A warp to a head of a token: query heads, key heads, value heads. The convolution is a chain from the oldest input to the token's own;

@@ -22,8 +22,6 @@ __device__ __forceinline__ float in_order(unsigned order) {
     return __uint_as_float(order & 0x80000000u ? order & 0x7fffffffu : ~order);
 }
 
-__device__ __forceinline__ float logistic(float x) { return 1.0f / (1.0f + expf(-x)); }
-
 /// The k best experts, best first, ties by number, and their weights. Scores are a softmax over the experts, or with `sigmoid` each is the
 /// logit's own, to which `correction` is added to choose, and not to weigh. Weights are times `scale`, and times the expert's own
 /// scale where there are `scales`. A warp to a token.
@@ -46,7 +44,7 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
         if (expert < experts) {
             float score = to_float(row[expert]);
             if (sigmoid)
-                score = logistic(score) + (correction == nullptr ? 0.0f : correction[expert]);
+                score = ::sigmoid(score) + (correction == nullptr ? 0.0f : correction[expert]);
             order[i] = order_of(score);
         }
         highest_order = max(highest_order, order[i]);
@@ -77,7 +75,7 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
 #pragma unroll
         for (int i = 0; i < ROUTE_HELD; i++)
             order[i] = static_cast<unsigned>(32 * i + lane) == expert ? 0 : order[i];
-        const float share = sigmoid ? logistic(to_float(row[expert])) : expf(in_order(top) - highest) / sum;
+        const float share = sigmoid ? ::sigmoid(to_float(row[expert])) : expf(in_order(top) - highest) / sum;
         chosen_sum += share;
         if (lane == j) {
             mine = share;
