@@ -553,7 +553,48 @@ fn recurrent_layers_are_refused_where_nothing_computes_them() {
     }
     let odd = Random::new("Qwen3_5ForCausalLM", &sizes);
     let odd = refused(&odd, &[device(0)], false);
-    assert!(odd.contains("4 heads of 48 and 64 numbers"), "{odd}");
+    assert!(odd.contains("linear_key_head_dim of 48"), "{odd}");
+}
+
+/// Whatever else was asked for needs the kernels, and is not at fault.
+#[test]
+fn the_option_that_the_kernels_do_not_take_is_named() {
+    let _alone = alone();
+    let refused = |random: &Random, count, precision| {
+        let devices: Vec<Device> = (0..count).map(device).collect();
+        let loaded = load_model(&random.config, &random.weights, &devices, precision, false);
+        loaded.err().unwrap().to_string()
+    };
+    let fp8 = Precision {
+        kv: DType::F8E4M3,
+        ..Precision::all(DType::BF16)
+    };
+    let both = Precision {
+        weights: WeightType::F8E4M3,
+        ..fp8
+    };
+    let named = |name: &str| {
+        let newer = families_with_parts_of_their_own(&small()).into_iter();
+        let newer = newer.map(|(name, _, random)| (name, random));
+        let mut all = newer.chain(families_of_one_gpu(&small()));
+        all.find(|(found, _)| *found == name).unwrap().1
+    };
+    let gemma = refused(&named("Gemma 4"), 1, both);
+    assert!(
+        gemma.contains("in FP8)") && gemma.ends_with("leave out --kv-dtype fp8"),
+        "{gemma}"
+    );
+    // Heads of 32.
+    let two = refused(&qwen3(), 2, fp8);
+    assert!(
+        two.starts_with("--tensor-parallel 2 needs") && two.ends_with("leave out --kv-dtype fp8"),
+        "{two}"
+    );
+    let recurrent = refused(&named("Qwen3.5"), 1, Precision::F32);
+    assert!(
+        recurrent.ends_with("leave out --dtype, or run it with --device cpu"),
+        "{recurrent}"
+    );
 }
 
 /// One sequence's first `count` tokens, and the logits after them.

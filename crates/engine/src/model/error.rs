@@ -25,6 +25,15 @@ pub enum ModelError {
     Tensor(candle_core::Error),
 }
 
+/// What keeps our CUDA kernels from running a model.
+#[derive(Debug)]
+pub struct Obstacle {
+    /// In words.
+    pub what: String,
+    /// The option that asked for it, if it is not the model itself.
+    pub option: Option<&'static str>,
+}
+
 impl ModelError {
     /// Whether the user's request is at fault: a checkpoint as [`CheckpointError::is_usage`] says, or a precision that the
     /// device does not compute in. A device that cannot be opened, or has no memory left, is a failure.

@@ -48,6 +48,6 @@ mod tensor_reader;
 pub use batch::{BatchRow, RowState, StateStart, StepBatch};
 pub use decoder::Decoder;
 pub use device::{CurrentOnDrop, DeviceChoice, describe as describe_device};
-pub use error::ModelError;
+pub use error::{ModelError, Obstacle};
 pub use precision::{Precision, PrecisionChoice};
 pub use shard::Shard;

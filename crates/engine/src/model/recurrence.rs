@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::cpu::delta::{COLUMNS, Convolution, Delta, GatedNorm};
 use super::cpu::instructions::run;
 use super::device::describe;
-use super::{ModelError, StateStart, StepBatch, cpu};
+use super::{ModelError, Obstacle, StateStart, StepBatch, cpu};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::RecurrentShape;
 
@@ -40,31 +40,27 @@ pub fn state_bytes(shape: &RecurrentShape) -> usize {
     shape.layers * (shape.heads_size() + shape.inputs_size()) * size_of::<f32>()
 }
 
-/// Refuses a model with recurrent layers on devices that do not compute them: candle's operations do so on the CPU alone, and a state is on
-/// one device. `obstacle` is what keeps our CUDA kernels from running it.
+/// Refuses a model with recurrent layers on a device that does not compute them: candle's operations do so on the CPU alone. `obstacle`
+/// is what keeps our CUDA kernels from running it.
 ///
 /// # Errors
 /// [`ModelError::Unsupported`] saying what to do instead.
-pub fn check_devices(
+pub fn check_device(
     config: &ModelConfig,
-    devices: &[Device],
-    obstacle: Option<&str>,
+    device: &Device,
+    obstacle: Option<&Obstacle>,
 ) -> Result<(), ModelError> {
     let name = config.family.name();
-    let why = match (devices, obstacle) {
-        _ if config.recurrent.is_none() => return Ok(()),
-        ([device], _) if device.is_cpu() => return Ok(()),
-        ([device], None) if device.is_cuda() => return Ok(()),
-        ([device], Some(obstacle)) if device.is_cuda() => format!(
-            "a GPU computes them by our CUDA kernels alone, which do not run this model ({obstacle}): run it with --device cpu"
-        ),
-        ([device], _) => format!(
+    let why = match obstacle {
+        _ if config.recurrent.is_none() || device.is_cpu() => return Ok(()),
+        _ if !device.is_cuda() => format!(
             "they are computed on the CPU and on NVIDIA GPUs, not on {}: run it with --device cpu",
             describe(device)
         ),
-        (several, _) => format!(
-            "their states are not divided among GPUs: leave out --tensor-parallel {}",
-            several.len()
+        None => return Ok(()),
+        Some(Obstacle { what, option }) => format!(
+            "a GPU computes them by our CUDA kernels alone, which do not run this model so ({what}): {}run it with --device cpu",
+            option.map_or(String::new(), |option| format!("leave out {option}, or "))
         ),
     };
     Err(ModelError::Unsupported(format!(

@@ -94,10 +94,8 @@ impl Shard {
             return Ok(());
         }
         let sizes = [own.heads, own.kv_heads, width].map(|size| size * self.count);
-        let blocks = format!(
-            "experts of {} numbers in blocks of {MXFP4_BLOCK} (MXFP4)",
-            sizes[2]
-        );
+        let width = sizes[2];
+        let blocks = format!("experts of {width} numbers in blocks of {MXFP4_BLOCK} (MXFP4)");
         Err(self.refuse(sizes, MXFP4_BLOCK, &blocks))
     }
 
@@ -110,20 +108,21 @@ impl Shard {
         if self.is_whole() {
             return Ok(own);
         }
-        if own.head_norms && own.family.head_norms == HeadNorms::Together {
+        let family = own.family;
+        let together = own.head_norms && family.head_norms == HeadNorms::Together;
+        let why = if own.recurrent.is_some() || family.gates_heads {
+            "has recurrent layers or gates of heads, which are not divided among GPUs"
+        } else if together {
+            "norms the queries and keys of all heads together, which would need a sum over GPUs in every layer"
+        } else if own.beside_experts() > 0 {
+            "norms the results of experts and of a dense layer one by one, which would need sums over GPUs of each"
+        } else {
+            ""
+        };
+        if !why.is_empty() {
+            let (count, name) = (self.count, family.name());
             return Err(ModelError::Unsupported(format!(
-                "--tensor-parallel {}: {} norms the queries and keys of all heads together, which would need a sum over GPUs in every layer: \
-                 leave it out",
-                self.count,
-                own.family.name()
-            )));
-        }
-        if own.beside_experts() > 0 {
-            return Err(ModelError::Unsupported(format!(
-                "--tensor-parallel {}: {} norms the results of experts and of a dense layer one by one, which would need sums over GPUs of \
-                 each: leave it out",
-                self.count,
-                own.family.name()
+                "--tensor-parallel {count}: {name} {why}: leave it out"
             )));
         }
         if own.sharing.is_some() || own.layer_inputs.is_some() {
@@ -177,6 +176,7 @@ impl Shard {
 
     /// `sizes` are the whole model's heads, heads of keys and values, and width, of which `block` stay together.
     fn refuse(self, [heads, kv_heads, width]: [usize; 3], block: usize, has: &str) -> ModelError {
+        let count = self.count;
         let divides = |count: &usize| {
             let sizes = [heads, kv_heads, width / block];
             sizes.iter().all(|size| size.is_multiple_of(*count))
@@ -186,9 +186,7 @@ impl Shard {
             .map(|count| count.to_string())
             .collect();
         ModelError::Unsupported(format!(
-            "--tensor-parallel {}: the model has {has}, which do not divide among {} GPUs; it can be divided among {}",
-            self.count,
-            self.count,
+            "--tensor-parallel {count}: the model has {has}, which do not divide among {count} GPUs; it can be divided among {}",
             possible.join(", ")
         ))
     }

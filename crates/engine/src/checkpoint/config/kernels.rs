@@ -5,9 +5,9 @@
 
 use super::{
     Biases, Experts, FullLayers, ModelConfig, PositionScale, Recurrent, RecurrentShape, Rope,
-    Scores, SecondRope,
+    RopeScaling, Scores, SecondRope,
 };
-use crate::checkpoint::families::{Family, Part};
+use crate::checkpoint::families::{Family, HeadNorms, Part, Unrotated};
 
 impl ModelConfig {
     /// What our CUDA kernels do not compute.
@@ -56,7 +56,13 @@ impl ModelConfig {
                 theta: _,
                 dims: _,
                 interleaved: _,
-                scaling: _,
+                scaling:
+                    RopeScaling::None
+                    | RopeScaling::Linear { .. }
+                    | RopeScaling::Proportional { .. }
+                    | RopeScaling::Llama3 { .. }
+                    | RopeScaling::Yarn { .. }
+                    | RopeScaling::LongRope { .. },
             } = rope;
         };
         all(rope);
@@ -167,9 +173,9 @@ impl Family {
             window_theta: _,
             proportional: _,
             scales_by_position: _,
-            unrotated: _,
+            unrotated: Unrotated::Never | Unrotated::Listed | Unrotated::BesideWindows,
             // Forms of kernels.
-            head_norms: _,
+            head_norms: HeadNorms::ByHead | HeadNorms::AfterRotation | HeadNorms::Together,
             norms_values: _,
             gates_heads: _,
             // Folded into the weights when they are loaded.

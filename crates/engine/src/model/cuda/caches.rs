@@ -12,7 +12,7 @@ use crate::checkpoint::ModelConfig;
 use crate::checkpoint::families::{HeadNorms, Part};
 use crate::model::attention::{CacheLayout, WindowedCache};
 use crate::model::precision::Precision;
-use crate::model::{ModelError, StepBatch};
+use crate::model::{ModelError, Obstacle, StepBatch};
 
 /// The caches by kind, and what is the same in all of them.
 pub(super) struct Caches {
@@ -95,14 +95,14 @@ impl Caches {
         blocks: usize,
         windowed: usize,
     ) -> Result<(), ModelError> {
-        for kind in &mut self.kinds {
-            kind.resize(device, 0)?;
-        }
-        let kinds = self.kinds.iter_mut().zip(self.layout.kinds());
-        for (cache, kind) in kinds {
-            cache.resize(device, kind.window.map_or(blocks, |_| windowed))?;
-        }
-        Ok(())
+        let mut resize = |blocks, windowed| {
+            let mut kinds = self.kinds.iter_mut().zip(self.layout.kinds());
+            kinds.try_for_each(|(cache, kind)| {
+                cache.resize(device, kind.window.map_or(blocks, |_| windowed))
+            })
+        };
+        resize(0, 0)?;
+        resize(blocks, windowed).or_else(|error| resize(0, 0).and(Err(error)))
     }
 
     /// Blocks of layers that see everything.
@@ -196,14 +196,15 @@ impl Caches {
 }
 
 /// What keeps the kernels from running with a cache of this kind; `None` if nothing does.
-pub(super) fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
+pub(super) fn obstacle(config: &ModelConfig, precision: Precision) -> Option<Obstacle> {
     // Their scales follow from a norm before the projection, and of each head's key alone (`kv_scales`).
     let family = config.family;
-    let bounded = family.has(Part::AttentionNorm)
-        && !family.norms_values
-        && family.head_norms != HeadNorms::Together;
+    let together = family.head_norms == HeadNorms::Together;
+    let bounded = family.has(Part::AttentionNorm) && !family.norms_values && !together;
     if precision.kv == DType::F8E4M3 && !bounded {
-        return Some(format!("keys and values of {} in FP8", family.name()));
+        let what = format!("keys and values of {} in FP8", family.name());
+        let option = Some("--kv-dtype fp8");
+        return Some(Obstacle { what, option });
     }
     let form = CacheForm {
         precision,

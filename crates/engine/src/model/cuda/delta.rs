@@ -28,13 +28,18 @@ pub(super) fn obstacle(shape: &RecurrentShape) -> Option<String> {
     let values = shape.value_dim <= MOST_VALUES
         && columns.is_multiple_of(32)
         && shape.value_dim.is_multiple_of(columns);
-    let heads = shape.value_heads.is_multiple_of(4);
-    (!KEY_DIMS.contains(&shape.key_dim) || !values || !heads || shape.taps > 16).then(|| {
-        format!(
-            "recurrent layers with {} heads of {} and {} numbers",
-            shape.value_heads, shape.key_dim, shape.value_dim
-        )
-    })
+    let (key, size) = if !KEY_DIMS.contains(&shape.key_dim) {
+        ("linear_key_head_dim", shape.key_dim)
+    } else if !values {
+        ("linear_value_head_dim", shape.value_dim)
+    } else if !shape.value_heads.is_multiple_of(4) {
+        ("linear_num_value_heads", shape.value_heads)
+    } else if shape.taps > 16 {
+        ("linear_conv_kernel_dim", shape.taps)
+    } else {
+        return None;
+    };
+    Some(format!("{key} of {size}"))
 }
 
 /// A recurrent layer's weights.

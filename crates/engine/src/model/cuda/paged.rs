@@ -14,14 +14,14 @@ use super::operations::suffix;
 use super::plan::{
     AttentionPlan, PlanSettings, THREADS, decode_shared_bytes, prefill_rows, prefill_shared_bytes,
 };
-use crate::model::ModelError;
 use crate::model::attention::AttentionShape;
+use crate::model::{ModelError, Obstacle};
 
 /// Widths of heads that there are kernels for.
 const HEAD_DIMS: [usize; 5] = [32, 64, 128, 256, 512];
 
-/// The narrowest heads that there are kernels for with a cache in e4m3.
-const LEAST_FP8_HEAD_DIM: usize = 64;
+/// The same with a cache in e4m3.
+const FP8_HEAD_DIMS: [usize; 3] = [64, 128, 256];
 
 /// The most bytes of scratch for partial outputs that are merged. A step that would need more is split less.
 const SCRATCH_BYTES: usize = 256 << 20;
@@ -78,26 +78,27 @@ pub struct CacheSettings {
 
 impl CacheSettings {
     /// What keeps the kernels from running with these settings; `None` if nothing does.
-    pub fn obstacle(&self) -> Option<String> {
+    pub fn obstacle(&self) -> Option<Obstacle> {
         let shape = &self.shape;
-        if !HEAD_DIMS.contains(&shape.head_dim) {
-            Some(format!("heads of {}", shape.head_dim))
-        } else if self.kv == DType::F8E4M3 && shape.head_dim < LEAST_FP8_HEAD_DIM {
-            Some(format!("heads of {} in a cache in FP8", shape.head_dim))
+        let (option, what) = if !HEAD_DIMS.contains(&shape.head_dim) {
+            (None, format!("heads of {}", shape.head_dim))
+        } else if self.kv == DType::F8E4M3 && !FP8_HEAD_DIMS.contains(&shape.head_dim) {
+            let what = format!("heads of {} in a cache in FP8", shape.head_dim);
+            (Some("--kv-dtype fp8"), what)
         } else if !shape.heads.is_multiple_of(shape.kv_heads.max(1)) {
-            Some(format!("{} heads on {}", shape.heads, shape.kv_heads))
+            (None, format!("{} heads on {}", shape.heads, shape.kv_heads))
         } else if !matches!(self.dtype, DType::BF16 | DType::F16) {
-            Some(format!("activations of {:?}", self.dtype))
+            (Some("--dtype"), format!("activations of {:?}", self.dtype))
         } else if self.kv != self.dtype && self.kv != DType::F8E4M3 {
-            Some(format!(
-                "keys and values of {:?} under activations of {:?}",
-                self.kv, self.dtype
-            ))
+            let (kv, dtype) = (self.kv, self.dtype);
+            let what = format!("keys and values of {kv:?} under activations of {dtype:?}");
+            (Some("--kv-dtype"), what)
         } else if self.block_size < 16 || !self.block_size.is_power_of_two() {
-            Some(format!("blocks of {}", self.block_size))
+            (None, format!("blocks of {}", self.block_size))
         } else {
-            None
-        }
+            return None;
+        };
+        Some(Obstacle { what, option })
     }
 }
 
@@ -114,7 +115,8 @@ impl PagedCache {
     ) -> Result<Self, ModelError> {
         if let Some(obstacle) = settings.obstacle() {
             return Err(ModelError::Unsupported(format!(
-                "no CUDA attention for {obstacle}"
+                "no CUDA attention for {}",
+                obstacle.what
             )));
         }
         let CacheSettings {

@@ -108,6 +108,28 @@ fn norms_of_all_heads_together_are_refused_by_name() {
     assert!(Shard::WHOLE.config(&config).is_ok());
 }
 
+/// Also by a dry run, and where possible numbers of GPUs are named.
+#[test]
+fn recurrent_layers_and_gated_heads_are_refused_by_name() {
+    let recurrent = json!({"num_hidden_layers": 2, "full_attention_interval": 2, "linear_conv_kernel_dim": 4, "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4, "linear_key_head_dim": 32, "linear_value_head_dim": 32});
+    let mut config = config("Qwen3_5ForCausalLM", &recurrent);
+    let why = |config: &ModelConfig| Shard::new(0, 2).config(config).unwrap_err().to_string();
+    let first = why(&config);
+    assert!(
+        first.starts_with("--tensor-parallel 2: Qwen3_5 has recurrent layers")
+            && first.ends_with("leave it out"),
+        "{first}"
+    );
+    assert!(Shard::WHOLE.config(&config).is_ok());
+    config.recurrent = None;
+    let second = why(&config);
+    assert!(
+        second.contains("gates of heads, which are not divided"),
+        "{second}"
+    );
+}
+
 /// Layers of two shapes, dense layers before experts, and an expert for every token are divided too.
 #[test]
 fn whatever_has_a_width_is_divided() {

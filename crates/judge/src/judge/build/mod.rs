@@ -33,7 +33,9 @@ use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::memory::{check_memory, free_memory};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{CurrentOnDrop, ModelError, Precision, Shard, StepBatch, recurrence};
+use juror_engine::model::{
+    CurrentOnDrop, ModelError, Obstacle, Precision, Shard, StepBatch, recurrence,
+};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -162,26 +164,25 @@ pub fn load_model(
     precision: Precision,
     plain_operations: bool,
 ) -> Result<Box<dyn LoadedModel>, ModelError> {
-    if devices.is_empty() {
+    let Some(first) = devices.first() else {
         return Err(ModelError::Device("a model on no device".into()));
-    }
+    };
     let beyond = obstacle(config, precision, plain_operations);
-    recurrence::check_devices(config, devices, beyond.as_deref())?;
+    recurrence::check_device(config, first, beyond.as_ref())?;
     let config = &*weights.settle(config)?;
     let part = &Shard::new(0, devices.len()).config(config)?;
     let obstacle = obstacle(part, precision, plain_operations);
     let (parts, twice) = (devices.len(), Shard::new(0, 2 * devices.len()));
     let could_be_more = obstacle.is_none() && twice.config(config).is_ok();
     for device in devices {
-        let packed = packed_numbers(part, weights, device, precision, plain_operations);
-        let packed = packed / parts;
+        let packed = packed_numbers(part, weights, device, precision, plain_operations) / parts;
         check_memory(part, device, precision, packed, parts, could_be_more)?;
     }
     let [device] = devices else {
-        if let Some(obstacle) = obstacle {
+        if let Some(Obstacle { what, option }) = obstacle {
             return Err(ModelError::Unsupported(format!(
-                "--tensor-parallel {} needs our CUDA kernels, which do not run this model so ({obstacle}): leave it out",
-                devices.len()
+                "--tensor-parallel {parts} needs our CUDA kernels, which do not run this model so ({what}): leave out {}",
+                option.unwrap_or("--tensor-parallel")
             )));
         }
         return load_by_kernels(config, weights, devices, precision);
@@ -244,27 +245,36 @@ fn largest_that_fits<T>(
     not(feature = "cuda"),
     allow(clippy::unnecessary_wraps, reason = "with CUDA there may be none")
 )]
-fn obstacle(config: &ModelConfig, precision: Precision, plain_operations: bool) -> Option<String> {
+fn obstacle(
+    config: &ModelConfig,
+    precision: Precision,
+    plain_operations: bool,
+) -> Option<Obstacle> {
     if plain_operations {
-        return Some("plain operations were asked for".into());
+        let what = "plain operations were asked for".into();
+        let option = Some("--plain-operations");
+        return Some(Obstacle { what, option });
     }
     #[cfg(feature = "cuda")]
     return juror_engine::model::cuda::obstacle(config, precision);
     #[cfg(not(feature = "cuda"))]
     {
         let _ = (config, precision);
-        Some("they are not part of this program".into())
+        let what = "they are not part of this program".into();
+        Some(Obstacle { what, option: None })
     }
 }
 
 /// Weights and keys of few bits have no plain operations to fall back to.
-fn refuse_few_bits(precision: Precision, obstacle: &str) -> Result<(), ModelError> {
+fn refuse_few_bits(precision: Precision, obstacle: &Obstacle) -> Result<(), ModelError> {
     let wide = [DType::F32, DType::F16, DType::BF16].map(WeightType::exact);
     if wide.contains(&precision.weights) && precision.kv != DType::F8E4M3 {
         return Ok(());
     }
+    let Obstacle { what, option } = obstacle;
     Err(ModelError::Unsupported(format!(
-        "--quantize and --kv-dtype fp8 need our CUDA kernels, which do not run this model ({obstacle}): leave them out"
+        "--quantize and --kv-dtype fp8 need our CUDA kernels, which do not run this model so ({what}): leave out {}",
+        option.unwrap_or("both")
     )))
 }
 

@@ -4,7 +4,6 @@ use candle_core::{CudaDevice, DType, Device, Tensor};
 
 use super::{Angles, CudaDecoder};
 use crate::checkpoint::{ModelConfig, Weights};
-use crate::model::ModelError;
 use crate::model::cuda::array::Array;
 use crate::model::cuda::buffers::{Buffers, StepLimits};
 use crate::model::cuda::caches::{self, CacheForm, Caches};
@@ -22,38 +21,25 @@ use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
 use crate::model::shard::Shard;
+use crate::model::{ModelError, Obstacle};
 
 /// What keeps the fast path from running a model; `None` if nothing does. Otherwise the plain operations run it.
-pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
+pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<Obstacle> {
     if let Some(obstacle) = caches::obstacle(config, precision) {
         return Some(obstacle);
     }
-    if let Some(obstacle) = config.beyond_kernels() {
-        return Some(obstacle.into());
+    let experts = config.experts.as_ref();
+    let what = config.beyond_kernels().map(String::from);
+    let what = what.or_else(|| experts.and_then(experts::obstacle));
+    if let Some(what) = what.or_else(|| delta::obstacle(&config.recurrent.as_ref()?.shape)) {
+        return Some(Obstacle { what, option: None });
     }
-    if let Some(obstacle) = config
-        .experts
-        .and_then(|experts| experts::obstacle(&experts))
-    {
-        return Some(obstacle);
-    }
-    let recurrent = config.recurrent.as_ref();
-    if let Some(obstacle) = recurrent.and_then(|recurrent| delta::obstacle(&recurrent.shape)) {
-        return Some(obstacle);
-    }
-    let multiple = if precision.weights == WeightType::F8E4M3 {
-        16
-    } else {
-        8
-    };
-    let inner = config
-        .experts
-        .map_or(config.intermediate, |experts| experts.intermediate);
-    let shared = config.experts.and_then(|experts| experts.shared);
+    let fp8 = precision.weights == WeightType::F8E4M3;
+    let multiple = if fp8 { 16 } else { 8 };
+    let inner = experts.map_or(config.intermediate, |experts| experts.intermediate);
+    let shared = experts.and_then(|experts| experts.shared);
     let shared = ("size of the shared expert", shared.unwrap_or(multiple));
-    let dense = config
-        .experts
-        .is_none_or(|experts| experts.first > 0 || experts.beside_dense);
+    let dense = experts.is_none_or(|experts| experts.first > 0 || experts.beside_dense);
     let dense = if dense { config.intermediate } else { inner };
     let sizes = [
         ("hidden size", config.hidden),
@@ -64,7 +50,11 @@ pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<String> {
     sizes
         .into_iter()
         .find(|(_, size)| !size.is_multiple_of(multiple) || *size > 32_768)
-        .map(|(name, size)| format!("a {name} of {size}"))
+        .map(|(name, size)| Obstacle {
+            what: format!("a {name} of {size}"),
+            // Without it, a multiple of eight is enough.
+            option: (fp8 && size % 16 == 8).then_some("--quantize fp8"),
+        })
 }
 
 /// A model's weights on an NVIDIA GPU, or one of several GPUs' parts of them, before steps and cache get their memory, so that they can be sized by what the
@@ -100,7 +90,8 @@ impl CudaModel {
         let config = &shard.config(whole)?;
         if let Some(obstacle) = obstacle(config, precision) {
             return Err(ModelError::Unsupported(format!(
-                "no CUDA kernels for {obstacle}"
+                "no CUDA kernels for {}",
+                obstacle.what
             )));
         }
         let cuda = device.as_cuda_device()?.clone();
