@@ -46,6 +46,17 @@ class Shape:
     width: int = 0
     """Of an expert; `intermediate` is then that of what works on every token beside them, or 0."""
 
+    def part(self, gpus: int) -> Shape:
+        """Of each of so many GPUs; sizes that do not divide, and recurrent layers, are refused as `--tensor-parallel` does."""
+        if gpus == 1:
+            return self
+        kv_heads, head_dim = self.full_heads
+        sizes = (self.heads, self.kv_heads, kv_heads, self.intermediate, self.width)
+        if self.recurrent or any(size % gpus for size in sizes):
+            raise SystemExit(f"a model with {sizes} heads and widths, {self.recurrent} layers recurrent, is not divided among {gpus} GPUs")
+        heads, own, full, intermediate, width = (size // gpus for size in sizes)
+        return replace(self, heads=heads, kv_heads=own, full=(full, head_dim), intermediate=intermediate, width=width)
+
     @property
     def seeing_all(self) -> int:
         return self.layers - self.windowed - self.recurrent
@@ -185,10 +196,7 @@ def predicted(
     shape: Shape, work: dict, rates: Rates, fp8: bool, fp8_cache: bool, batch: int, budget: int, gpus: int = 1
 ) -> float:
     """Verdicts a second: every prompt's own tokens once, then decode steps of `batch` rows; on `gpus` that have a part of each layer."""
-    part = replace(
-        shape, intermediate=shape.intermediate // gpus, heads=shape.heads // gpus, kv_heads=shape.kv_heads // gpus
-    )
-    whole, shape = shape, part
+    whole, shape = shape, shape.part(gpus)
     own, template, out = int(work["input_tokens"]), work["template_tokens"], int(work["output_tokens"])
     samples = work["generations"]
     bytes_each = 1 if fp8 else 2

@@ -2,7 +2,7 @@
 # Tests juror on an NVIDIA GPU and measures it, in parts of a few minutes that can be run again and go on where they stopped.
 #
 #     scripts/test_gpu.sh check                      what this machine lacks, and what is left to do; touches no GPU
-#     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; should take under three minutes on an H200
+#     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; 195 s on an H200, estimated
 #     scripts/test_gpu.sh thorough                   what else tests/cuda compares
 #     scripts/test_gpu.sh bench [ROW…]               the throughput table, the rows that matter most first
 #     scripts/test_gpu.sh peer                       transformers' continuous batching on the first row's workload, and juror beside it;
