@@ -402,7 +402,7 @@ fn a_text_that_outgrows_the_short_context_goes_on_as_in_transformers() {
         let model = load_model(config, &weights, &[Device::Cpu], Precision::F32, false).unwrap();
         let sizes = EngineConfig {
             blocks: 300,
-            least_blocks: 256_usize.div_ceil(BLOCK),
+            least_blocks: 1,
             block_size: BLOCK,
             max_sequences: 4,
             token_budget: 32,

@@ -412,7 +412,7 @@ fn bits(completions: &[Completion]) -> Vec<(u64, Vec<u32>, Vec<u32>)> {
 fn completions_are_bitwise_the_same_however_they_are_scheduled() {
     let roomy = EngineConfig {
         blocks: 500,
-        least_blocks: 256_usize.div_ceil(BLOCK),
+        least_blocks: 1,
         block_size: BLOCK,
         max_sequences: 24,
         token_budget: 512,

@@ -33,9 +33,7 @@ use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::memory::{check_memory, free_memory};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{
-    CurrentOnDrop, ModelError, Obstacle, Precision, Shard, StepBatch, recurrence,
-};
+use juror_engine::model::{CurrentOnDrop, ModelError, Obstacle, Precision, Shard, StepBatch};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -168,7 +166,7 @@ pub fn load_model(
         return Err(ModelError::Device("a model on no device".into()));
     };
     let beyond = obstacle(config, precision, plain_operations);
-    recurrence::check_device(config, first, beyond.as_ref())?;
+    juror_engine::model::recurrence::check_device(config, first, beyond.as_ref())?;
     let config = &*weights.settle(config)?;
     let part = &Shard::new(0, devices.len()).config(config)?;
     let obstacle = obstacle(part, precision, plain_operations);
@@ -245,12 +243,8 @@ fn largest_that_fits<T>(
     not(feature = "cuda"),
     allow(clippy::unnecessary_wraps, reason = "with CUDA there may be none")
 )]
-fn obstacle(
-    config: &ModelConfig,
-    precision: Precision,
-    plain_operations: bool,
-) -> Option<Obstacle> {
-    if plain_operations {
+fn obstacle(config: &ModelConfig, precision: Precision, plain: bool) -> Option<Obstacle> {
+    if plain {
         let what = "plain operations were asked for".into();
         let option = Some("--plain-operations");
         return Some(Obstacle { what, option });

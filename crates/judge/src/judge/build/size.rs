@@ -150,7 +150,8 @@ fn choose(
     let windowed = |sequences: usize| {
         model.rounded(model.windowed.map_or(0, |(window, bytes)| {
             let engine = sized(usize::MAX, sequences);
-            let blocks = engine.windowed_blocks_beside(window, model.steps_in_flight, lengths.shared);
+            let blocks =
+                engine.windowed_blocks_beside(window, model.steps_in_flight, lengths.shared);
             blocks.saturating_mul(BLOCK_SIZE * bytes)
         }))
     };
@@ -185,8 +186,7 @@ fn choose(
     });
     let blocks = blocks.max(least_blocks);
 
-    let max_sequences = sequences_of(blocks, most_sequences, lengths, given);
-    sized(blocks, max_sequences)
+    sized(blocks, sequences_of(blocks, most_sequences, lengths, given))
 }
 
 /// Sequences at once for so many blocks, of `most` that other memory suffices for: where the user did not say, as many as the blocks do.
