@@ -808,7 +808,7 @@ impl Scheduler {
         let own = surplus(self.blocks(), least);
         let windows = self.windowed.as_ref().map_or(0, |layers| {
             // What any one sequence needs there.
-            let least = layers.need(self.context_length, self.chunk());
+            let least = layers.need(self.context_length, self.in_flight());
             surplus(layers.pool.len(), least)
         });
         while !self.running.is_empty()
