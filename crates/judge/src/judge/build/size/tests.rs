@@ -286,10 +286,14 @@ fn what_was_given_is_taken() {
 /// is then what the caches left, and says nothing of sequences.
 #[test]
 fn fewer_blocks_than_planned_change_the_sequences_alone() {
-    let gemma = r#"{"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {"hidden_size": 3840, "intermediate_size": 15360,
-        "num_attention_heads": 16, "num_hidden_layers": 48, "num_key_value_heads": 8, "sliding_window": 1024, "head_dim": 256}}"#;
-    let gpt_oss = r#"{"architectures": ["GptOssForCausalLM"], "hidden_size": 2880, "intermediate_size": 2880, "num_attention_heads": 64,
-        "num_hidden_layers": 24, "num_key_value_heads": 8, "sliding_window": 128, "head_dim": 64}"#;
+    let gemma = r#"{"architectures": ["Gemma3ForCausalLM"], "hidden_size": 3840, "intermediate_size": 15360,
+        "num_attention_heads": 16, "num_hidden_layers": 48, "num_key_value_heads": 8, "sliding_window": 1024, "head_dim": 256}"#;
+    let gpt_oss = r#"{"architectures": ["GptOssForCausalLM"], "vocab_size": 201088, "hidden_size": 2880,
+        "intermediate_size": 2880, "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8,
+        "head_dim": 64, "num_local_experts": 32, "num_experts_per_tok": 4, "max_position_embeddings": 131072,
+        "rms_norm_eps": 1e-5, "rope_theta": 150000, "rope_scaling": {"rope_type": "yarn", "factor": 32.0,
+        "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 4096, "truncate": false},
+        "sliding_window": 128, "tie_word_embeddings": false}"#;
     for (name, config, layers) in [("gemma-3-12b", gemma, 40), ("gpt-oss-20b", gpt_oss, 12)] {
         let config = ModelConfig::parse(config, name).unwrap();
         let model = MemoryFootprint::new(&config, Precision::all(DType::BF16), &Device::Cpu);
