@@ -310,7 +310,7 @@ fn parts(config: &ModelConfig) -> String {
     let mut told = format!("{all}: {layers} in the layers, {embedding} in {which}");
     if inputs > 0 {
         let (count, size) = (parameters(inputs), bytes(2 * inputs as u64));
-        told += &format!(", {count} in the layers' own embeddings ({size} as bf16)");
+        told = format!("{told}, {count} in the layers' own embeddings ({size} as bf16)");
     }
     told
 }
