@@ -9,7 +9,7 @@ mod families;
 
 fn config() -> Value {
     json!({
-        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "vocab_size": 100, "hidden_size": 32,
+        "architectures": ["Qwen3ForCausalLM"], "vocab_size": 100, "hidden_size": 32,
         "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
         "head_dim": 16, "max_position_embeddings": 512, "rms_norm_eps": 1e-6, "rope_theta": 1e6, "eos_token_id": [1, 2],
         "hidden_act": "silu", "rope_scaling": null, "use_sliding_window": false, "tie_word_embeddings": true,
@@ -651,12 +651,12 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
         ),
         (
             "rope_parameters",
-            json!({"sliding_attention": &theta, "full_attention": {"partial_rotary_factor": 0.5}}),
+            json!({"sliding_attention": &theta, "full_attention": {"partial_rotary_factor": 0.5, "rope_theta": 1e6}}),
             "partial_rotary_factor is supported with",
         ),
         (
             "rope_parameters",
-            json!({"sliding_attention": &theta, "full_attention": {"rope_type": "proportional", "mscale": 2}}),
+            json!({"sliding_attention": &theta, "full_attention": {"rope_type": "proportional", "rope_theta": 1e6, "mscale": 2}}),
             "mscale",
         ),
     ] {
