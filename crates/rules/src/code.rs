@@ -64,13 +64,15 @@ pub(crate) fn verdict(gold: &str, statement: &str, announced: bool, pred: &str) 
         && (said == text || said != text.trim())
     {
         let within = said.contains(&**text) || text.contains(said);
-        return Some(if said == text && !is_number(text) {
-            Verdict::Equal
-        } else if within {
-            Verdict::Open
-        } else {
-            Verdict::Different
-        });
+        return Some(
+            if said == text && !matches!(whole(text), Some(Value::Number(..))) {
+                Verdict::Equal
+            } else if within {
+                Verdict::Open
+            } else {
+                Verdict::Different
+            },
+        );
     }
     let stated = match (stated(statement), last) {
         // The quotes were taken off with the markup.
@@ -106,11 +108,6 @@ fn sole(value: &Value) -> Option<Value> {
     }
 }
 
-/// Is a text nothing but a number?
-fn is_number(text: &str) -> bool {
-    matches!(whole(text), Some(Value::Number(..)))
-}
-
 /// Does `pred` end in the value of `gold`, where neither is read as mathematics, as an empty collection? Or in a fence that holds nothing
 /// but `gold`, after a line that says no more than that it is printed? A number is read as mathematics: in "see equation (24)" it is none.
 pub(crate) fn restates(gold: &str, pred: &str) -> bool {
@@ -133,14 +130,18 @@ pub(crate) fn fenced(gold: &str, pred: &str) -> Option<bool> {
 
 /// May two collections of numbers be equal? Not with more elements in one list than in the other, nor a list and its one element.
 pub(crate) fn may_be_equal(gold: &str, pred: &str) -> bool {
-    let Some(Value::Sequence(list, gold)) = whole(gold) else {
-        return true;
-    };
-    match whole(pred) {
-        Some(Value::Sequence(other, pred)) if list == other => gold.len() == pred.len(),
-        Some(Value::Number(..)) => false,
-        _ => true,
+    fn alike(gold: &Value, pred: &Value) -> bool {
+        match (gold, pred) {
+            (Value::Sequence(list, a), Value::Sequence(other, b)) if list == other => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+            }
+            (Value::Sequence(..), Value::Number(..)) => false,
+            _ => true,
+        }
     }
+    whole(gold)
+        .zip(whole(pred))
+        .is_none_or(|(gold, pred)| alike(&gold, &pred))
 }
 
 /// The text as one value, in whatever markup.
@@ -194,6 +195,10 @@ fn ending(line: &str) -> Option<(&str, Value)> {
     })
 }
 
+/// What may stand around a value and is no part of it.
+#[rustfmt::skip]
+const DRESS: [(&str, &str); 6] = [("**", "**"), ("`", "`"), ("$", "$"), ("\\boxed{", "}"), ("\\text{", "}"), ("\\texttt{", "}")];
+
 /// The text without emphasis, code marks, boxes and a full stop around it; its quotes stay.
 fn dressed(text: &str) -> &str {
     let mut text = text.trim();
@@ -207,14 +212,7 @@ fn dressed(text: &str) -> &str {
             text = if named { &block[line..] } else { block };
             text = text.trim_end().strip_suffix("```").unwrap_or(text);
         }
-        for (open, close) in [
-            ("**", "**"),
-            ("`", "`"),
-            ("$", "$"),
-            ("\\boxed{", "}"),
-            ("\\text{", "}"),
-            ("\\texttt{", "}"),
-        ] {
+        for (open, close) in DRESS {
             if let Some(inner) = text
                 .strip_prefix(open)
                 .and_then(|rest| rest.strip_suffix(close))

@@ -301,29 +301,30 @@ fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
         return false;
     };
     let unit = a.unit.as_ref().filter(|it| it.dimension.is_some());
-    let measures = a.currency.is_some() || unit.is_some();
     let is_own = |name: &str| {
-        let mut signs = currency_signs().filter(|(sign, _)| sign.trim_start_matches('\\') == name);
-        let money = currency(name)
-            .map(|(code, _)| code)
-            .or_else(|| signs.next().map(|it| it.1));
-        let money = money.is_some() && money == a.currency.as_deref();
-        let other = parse::unit(name);
-        let same = |(own, other): (&Unit, &Unit)| {
-            own.dimension == other.dimension && own.size == other.size
+        let same = |other: Unit| {
+            unit.is_some_and(|own| own.dimension == other.dimension && own.size == other.size)
         };
-        money || unit.zip(other.as_ref()).is_some_and(same)
+        money(name).is_some_and(|it| Some(it) == a.currency.as_deref())
+            || parse::unit(name).is_some_and(same)
     };
     // "3.5个小时"
     let mut begins = word.char_indices().map(|(at, _)| &word[at..]).take(2);
-    let own = is_own(word)
-        || !word.is_ascii()
-            && begins.any(|from| {
-                let ends = from.char_indices().map(|(at, it)| at + it.len_utf8());
-                ends.take(LONGEST).any(|end| is_own(&from[..end]))
-            });
+    let within = |from: &str| {
+        let mut ends = from.char_indices().map(|(at, it)| at + it.len_utf8());
+        ends.by_ref().take(LONGEST).any(|end| is_own(&from[..end]))
+    };
+    let own = is_own(word) || !word.is_ascii() && begins.any(within);
     let bare = b.unit.is_none() || label.is_some();
-    measures && bare && b.currency.is_none() && !b.percent && !own
+    (a.currency.is_some() || unit.is_some()) && bare && b.currency.is_none() && !b.percent && !own
+}
+
+/// The code of the currency that a name or a sign stands for.
+fn money(name: &str) -> Option<&'static str> {
+    let mut signs = currency_signs().filter(|(sign, _)| sign.trim_start_matches('\\') == name);
+    currency(name)
+        .map(|(code, _)| code)
+        .or_else(|| signs.next().map(|it| it.1))
 }
 
 /// Do both sides name a currency, and not the same?

@@ -54,13 +54,7 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
     let flat: Vec<Expr> = matrix.rows.iter().flatten().cloned().collect();
     let pair = |flat: Vec<Expr>, others: Vec<Expr>, context: &mut Context<'_>| {
         if flat.len() != others.len() {
-            return context.different("matrix", || {
-                format!(
-                    "vectors of {} and {} entries differ",
-                    flat.len(),
-                    others.len()
-                )
-            });
+            return Comparison::different("matrix", "vectors of different lengths");
         }
         let (a, b) = in_order_of_sides(&flat, &others, swapped);
         entries(a.iter(), b.iter(), context)

@@ -290,25 +290,15 @@ fn binder(rest: &str, heading: bool) -> Option<usize> {
         '*', '_', '"', ')', '`', ' ', '\'', ']', '”', '}', '<', '>', '/',
     ]);
     let skipped = near.len() - bare.len();
-    let arrows = ["->", "=>", "⇒"];
-    if let Some(arrow) = arrows.iter().find(|it| bare.starts_with(**it)) {
-        return Some(skipped + arrow.len());
+    // "Правильный ответ — 18"
+    let signs = ["->", "=>", "⇒", ":", "=", "→", "：", "— "];
+    if let Some(sign) = signs.iter().find(|it| bare.starts_with(**it)) {
+        return Some(skipped + sign.trim_end().len());
     }
     // "Ans - zero"; "Ans - 5" may be negative.
     let dash = ["- ", "– "].iter().find_map(|it| bare.strip_prefix(it));
     if heading && dash.is_some_and(|it| it.starts_with(char::is_alphabetic)) {
         return Some(near.len() - dash.map_or(0, str::len));
-    }
-    if let Some(sign) = bare.chars().next()
-        && matches!(sign, ':' | '=' | '→' | '：')
-    {
-        return Some(skipped + sign.len_utf8());
-    }
-    // "Правильный ответ — 18"
-    if let Some(rest) = bare.strip_prefix('—')
-        && rest.starts_with(' ')
-    {
-        return Some(skipped + '—'.len_utf8());
     }
     if heading && (bare.starts_with('\n') || bare.starts_with("\\n")) {
         return Some(skipped);

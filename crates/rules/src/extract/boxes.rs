@@ -93,14 +93,13 @@ fn with_labels(labels: &[Option<&str>], parts: &[Cow<'_, str>]) -> Option<String
     read.then_some(joined)
 }
 
-/// What an unclosed box holds: all of the rest.
-pub(super) fn unclosed<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
-    clean(&text[boxed.content.clone()])
-}
-
 /// What a box holds, with the sign before it and the unit after it.
 fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     let inner = clean(&text[boxed.content.clone()]);
+    let inner = match introduced(&inner) {
+        Some(value) => Cow::Owned(value.to_owned()),
+        None => inner,
+    };
     let sign = if is_negated(&text[..boxed.start]) && !inner.starts_with('-') {
         "-"
     } else {
@@ -134,6 +133,19 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
         " "
     };
     Cow::Owned(format!("{sign}{inner}{gap}{unit}"))
+}
+
+/// The value that words in a box only introduce: 3 of "\\text{The value is }3".
+fn introduced(content: &str) -> Option<&str> {
+    let mut commands = ["\\textbf", "\\text", "\\mathrm"].into_iter();
+    let rest = commands.find_map(|it| content.strip_prefix(it))?;
+    let (said, value) = rest.split_at(super::symbols::group(rest));
+    let said = said.trim_matches(['{', '}', ' ', '~']);
+    let value = value.trim_start_matches([' ', '~']);
+    let binds = said.ends_with([':', '=']) || words::BINDER.contains(words::last_word(said));
+    let valued = value.starts_with(|it: char| it.is_ascii_digit() || "$\\-(".contains(it));
+    let option = super::choice::strip_name(said).is_some() || said.len() < "A: ".len();
+    (binds && valued && !option && !super::qualifies(said)).then_some(value)
 }
 
 /// Does a minus sign belong to the box after it?
@@ -212,12 +224,15 @@ pub(super) fn unbox(text: &str) -> String {
 
 /// Do two boxes with this text between them state one answer together?
 fn belong_together(gap: &str) -> bool {
+    let gap = &gap.replace("**", "");
+    let labelled = label_before(gap);
+    let gap = &labelled.map_or_else(|| gap.clone(), |it| gap.replace(&format!("({it})"), ""));
+    let labelled = labelled.is_some();
     // What one box is computed from is no answer.
     let computed = gap.contains(['=', '+', '×', '*', '≈', '→', '⇒']) && !is_labelled(gap)
-        || "\\approx \\cdot \\times \\frac \\implies \\Rightarrow"
+        || "\\approx \\cdot \\times \\frac \\implies \\Rightarrow ->"
             .split(' ')
             .any(|command| gap.contains(command));
-    let labelled = label_before(gap).is_some();
     let stops = !labelled && [". ", ".\n"].iter().any(|stop| gap.trim().contains(stop));
     if gap.len() > MAX_GAP || computed || stops {
         return false;

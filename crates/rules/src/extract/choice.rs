@@ -72,8 +72,28 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
     }
 }
 
+/// Two to six letters in a row and in their order: AC of "故选：AC".
+fn in_a_row(text: &str) -> Option<Choice> {
+    let end = text
+        .bytes()
+        .take_while(|it| (b'A'..=b'J').contains(it))
+        .count();
+    let (letters, rest) = text.split_at(end);
+    let ordered = letters.as_bytes().windows(2).all(|it| it[0] < it[1]);
+    let bare = rest.trim_start_matches(['.', ',', ';', '!', ')', '*', '$', '}', '】']);
+    let over = bare.is_empty() || bare.starts_with('\n') || bare.len() < rest.len();
+    ((2..=6).contains(&end) && ordered && over).then(|| Choice {
+        letters: letters.to_owned(),
+        end,
+        marked: true,
+    })
+}
+
 /// Reads one or more choices at the beginning of `text`. `named`: a word such as "option" stands before it.
 pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
+    if named && let Some(several) = in_a_row(text) {
+        return Some(several);
+    }
     let (first, mut end, mut marked) = letter(text)?;
     let rest = &text[end..];
     marked |= dashed(rest);
@@ -315,7 +335,8 @@ pub(super) fn strip_name(text: &str) -> Option<&str> {
             break;
         }
         let after = &rest[word.len()..];
-        let next = after.trim_start_matches([' ', ':', '*', '_', '-', '#']);
+        let next = after.trim_start_matches("\\_");
+        let next = next.trim_start_matches([' ', ':', '*', '_', '-', '#']);
         if next.len() == after.len() {
             break;
         }

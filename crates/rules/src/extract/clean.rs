@@ -308,6 +308,7 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
     let mut to = None;
     let mut thinking = None;
     let mut channel = false;
+    let mut stated = None;
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let start = at;
@@ -325,6 +326,7 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
         };
         match structure {
             Structure::ThinkClose | Structure::Final => {
+                stated = thinking.map(|open| from..open).or(stated);
                 from = end;
                 (to, thinking, channel) = (None, None, false);
             }
@@ -342,7 +344,13 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
         .flatten()
         .min()
         .unwrap_or(text.len());
-    let part = text.get(from..end).unwrap_or_default();
+    let mut part = text.get(from..end).unwrap_or_default();
+    // "\boxed{5}", and the thinking after it.
+    if part.trim().is_empty()
+        && let Some(stated) = stated
+    {
+        part = text.get(stated).unwrap_or_default();
+    }
     if channel {
         return Err("the response has no final part");
     }

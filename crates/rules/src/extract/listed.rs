@@ -83,7 +83,14 @@ fn lines(text: &str) -> Option<(Vec<&str>, usize)> {
         let valued = number.starts_with(|it: char| it.is_ascii_digit())
             && !value.contains(['=', ' '])
             && !value.contains(char::is_alphabetic);
-        if items.len() == MOST || !named || !(valued || lettered && name.is_empty()) {
+        let bulleted = bullet.len() < line.trim().len() && !glued && name.is_empty();
+        let worded =
+            item.split(' ').count() <= 3 && item.chars().all(|it| it.is_alphabetic() || it == ' ');
+        let worded = bulleted && worded;
+        if items.len() == MOST
+            || !named && !worded
+            || !(valued || worded || lettered && name.is_empty())
+        {
             return None;
         }
         names.push(name);

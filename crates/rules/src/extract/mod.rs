@@ -118,12 +118,15 @@ impl Found<'_> {
     }
 }
 
-/// The last box of a response that is no part of its thinking, with what it holds.
+/// The last box of a response that is no part of its thinking; those that state one answer together, labelled parts in one box.
 pub(crate) fn last_box(text: &str) -> Option<String> {
     let visible = clean::visible(text).ok()?;
     let regions = scan::scan(&visible);
-    let boxed = regions.boxes.last().filter(|it| it.closed)?;
-    Some(visible[boxed.start..boxed.end].to_owned())
+    regions.boxes.last().filter(|it| it.closed)?;
+    let found = boxes::last(&visible, &regions, visible.len())?;
+    let slice = || visible[found.start..found.end].to_owned();
+    let labelled = found.labelled.as_ref();
+    Some(labelled.map_or_else(slice, |it| format!("\\boxed{{{it}}}")))
 }
 
 /// The final answer of `text`, the most trusted candidate; or why there is none, for a person.

@@ -20,18 +20,14 @@ pub(super) fn is_place(text: &str) -> bool {
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
 pub(super) fn is_argument(before: &str) -> bool {
     let near = &before[before.ceil_char_boundary(before.len().saturating_sub(200))..];
-    let mut closed = 0_usize;
-    let open = near.char_indices().rev().find(|&(_, it)| {
-        closed += usize::from(it == ')');
-        let opens = it == '(' && closed == 0;
-        closed -= usize::from(it == '(' && closed > 0);
-        opens
-    });
-    let Some((open, _)) = open else {
+    let Some((head, _)) = near
+        .rsplit_once('(')
+        .filter(|(_, inner)| !inner.contains(')'))
+    else {
         return false;
     };
     let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let name = &near[near[..open].trim_end_matches(is_part).len()..open];
+    let name = &head[head.trim_end_matches(is_part).len()..];
     name.len() > 1
         && name.contains(|it: char| it.is_ascii_lowercase())
         && !KIND_OF_ANSWER.contains(name)
@@ -168,7 +164,15 @@ pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
         text.contains(words::is_spaceless)
             && words::CHANGES_SPACELESS.iter().any(|it| text.contains(it))
     };
-    within(before) || within(after) || words::SCALE_SPACELESS.begin(after.trim_start()).is_some()
+    let rest = after.trim_start();
+    let mut ends = rest
+        .char_indices()
+        .map(|(at, it)| at + it.len_utf8())
+        .skip(1)
+        .take(4);
+    let scaled = words::SCALE_SPACELESS.begin(rest).is_some()
+        && !ends.any(|end| words::is_unit(&rest[..end]));
+    within(before) || within(after) || scaled
 }
 
 fn has(text: &str, list: &words::List) -> bool {

@@ -23,13 +23,6 @@ pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<
     ))
 }
 
-/// Does a word with a capital letter stand after `at`?
-pub(super) fn begins_anew(source: Source<'_, '_>, at: usize) -> bool {
-    let rest = source.text[at..].trim_start_matches(['*', ' ']);
-    let word = words::first_word(rest);
-    word.len() > 1 && rest.starts_with(char::is_uppercase) && !words::TAKES_BACK.contains(word)
-}
-
 /// Where the line that `at` lies in ends.
 pub(super) fn line_end(source: Source<'_, '_>, at: usize) -> usize {
     let text = source.text;

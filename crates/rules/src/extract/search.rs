@@ -353,7 +353,16 @@ impl<'t> Search<'t, '_, '_> {
             let last = words::last_word(near.trim_end_matches('.'));
             let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
             let before = if ended { "" } else { before };
-            let denied = beside::changes(before, after, How::Boxed);
+            let raw = &text[found.end..];
+            let word = words::first_word(raw);
+            // "\boxed{12}x", "\boxed{12} \pi"
+            let factor = matches!(word.len(), 1 | 2) && word.is_ascii() && !words::is_unit(word);
+            let extended = factor
+                || raw.starts_with(|it: char| it.is_ascii_digit())
+                || words::EXTENDS_VALUE
+                    .begin(raw.trim_start_matches(' '))
+                    .is_some();
+            let denied = extended || beside::changes(before, after, How::Boxed);
             let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {
                 Cow::Borrowed(&text[found.start..end])
@@ -433,10 +442,6 @@ impl<'t> Search<'t, '_, '_> {
             let tier = if words { tier + 20 } else { tier };
             best[slot] = !words;
             let end = match anchor.how {
-                // "#### 42 Then 7 are sold.": another sentence.
-                AnchorKind::Hashes if reach::begins_anew(self.source, reading.range.end) => {
-                    reading.range.end
-                }
                 AnchorKind::Hashes => reach::line_end(self.source, anchor.end),
                 AnchorKind::Tag => reach::tag_end(self.source, anchor.end),
                 _ => reach::sentence_end(self.source, reading.range.end),

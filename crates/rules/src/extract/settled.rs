@@ -165,14 +165,6 @@ pub(super) fn says_right(text: &str) -> bool {
     noun || right && over
 }
 
-/// Is a concluding word only an adverb after a verb, as in "is therefore (B)"?
-fn skips_concluding(word: &str, head: &str) -> bool {
-    words::CONCLUDING.contains(word) && {
-        let verb = words::last_word(head.trim_end());
-        words::TAKES_MARKED_CHOICE.contains(verb)
-    }
-}
-
 /// Do the words before the letter take it: "I choose", "must be", "so", "left with"?
 fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
     let mut last = "";
@@ -188,7 +180,7 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
         let skipped = words::CHOICE_FILLER.contains(last)
             || words::OPTION.contains(last)
             || words::CHOICE_QUALITY.contains(last);
-        if takes && !skips_concluding(last, head) || !skipped {
+        if takes || !skipped {
             break;
         }
     }

@@ -58,20 +58,13 @@ pub(super) fn written(text: &str) -> Option<String> {
     };
     // "The inequality holds for all x greater than 2."
     let held = || {
-        let (_, before) = bare.split_last()?;
-        let at = before.iter().rposition(|it| it.len() == 1)?;
-        let holds = words::HOLDS_FOR.contains(&bare[..at].join(" "));
-        holds.then(|| written(&bare[at..])).flatten()
+        let said = bare.join(" ").to_ascii_lowercase();
+        let (_, rest) = words::HOLDS_FOR
+            .begin(&said)
+            .filter(|it| it.1.starts_with(' '))?;
+        written(&rest.trim_start().split(' ').collect::<Vec<_>>())
     };
-    written(&all)
-        .or_else(|| written(bare))
-        .or_else(held)
-        .or_else(|| match *bare {
-            [part, side @ ("past" | "to"), hour, ref rest @ ..] => {
-                clock(part, side == "past", hour, rest)
-            }
-            _ => None,
-        })
+    written(&all).or_else(|| written(bare)).or_else(held)
 }
 
 /// Do the items stand for all of what is said? What the places hold, in signs.
@@ -123,9 +116,18 @@ fn held(place: &str, word: &str) -> Option<String> {
             .then(|| word.to_owned()),
         "<unit>" => (word.len() > 2 && is_unit(word)).then(|| word.to_owned()),
         "<article>" => words::ONE.contains(word).then(|| word.to_owned()),
+        "<hour>" => number(word, 1..=12).map(|it| it.to_string()),
+        "<earlier>" => number(word, 1..=12).map(|it| ((it + 10) % 12 + 1).to_string()),
+        "<minutes>" => number(word, 0..=59).map(|it| format!("{it:02}")),
         "<scale>" => numbers::scale(&lower).map(|it| it.to_string()),
         _ => None,
     }
+}
+
+/// A whole number in a range.
+fn number(word: &str, range: std::ops::RangeInclusive<u8>) -> Option<u8> {
+    let number = operand(word)?.parse().ok();
+    number.filter(|it| range.contains(it))
 }
 
 /// A template with what the places hold.
@@ -165,27 +167,4 @@ fn exponent(word: &str) -> Option<String> {
         || operand(word.strip_suffix("th").unwrap_or(word)),
         |it| Some(it.to_string()),
     )
-}
-
-/// "half past three in the afternoon", "a quarter to nine".
-fn clock(part: &str, past: bool, hour: &str, rest: &[&str]) -> Option<String> {
-    let hour: u64 = operand(hour)?
-        .parse()
-        .ok()
-        .filter(|it| (1..=12).contains(it))?;
-    let minutes = match part {
-        "half" | "Half" if past => 30,
-        "quarter" | "Quarter" if past => 15,
-        "quarter" | "Quarter" => 45,
-        _ if past => operand(part)?.parse().ok().filter(|it| *it < 60_u64)?,
-        _ => return None,
-    };
-    let hour = if past { hour } else { (hour + 10) % 12 + 1 };
-    let half = match *rest {
-        [] | ["o'clock"] => "",
-        ["am" | "AM" | "a.m."] | ["in", "the", "morning"] => " am",
-        ["pm" | "PM" | "p.m."] | ["in", "the", "afternoon" | "evening"] => " pm",
-        _ => return None,
-    };
-    Some(format!("{hour}:{minutes:02}{half}"))
 }

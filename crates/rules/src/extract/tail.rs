@@ -252,22 +252,13 @@ fn exponent(text: &str) -> usize {
             return 1 + group;
         }
         let sign = usize::from(rest.starts_with('-'));
-        return 1
-            + sign
-            + rest[sign..]
-                .bytes()
-                .take_while(u8::is_ascii_digit)
-                .take(2)
-                .count();
+        let digits = rest[sign..].bytes().take(2).take_while(u8::is_ascii_digit);
+        return 1 + sign + digits.count();
     }
-    if let Some(first) = text.chars().next()
-        && matches!(first, '²' | '³' | '⁻')
-    {
-        return text
-            .chars()
-            .take_while(|it| matches!(it, '²' | '³' | '⁻' | '¹'))
-            .map(char::len_utf8)
-            .sum();
+    let raised = text.chars().take_while(|it| "²³⁻¹".contains(*it));
+    let raised = raised.map(char::len_utf8).sum();
+    if raised > 0 {
+        return raised;
     }
     usize::from(
         matches!(bytes.first(), Some(b'2' | b'3'))

@@ -284,19 +284,6 @@ pub(super) fn side(parser: &mut Parser<'_>) -> Parsed<Answer> {
     if !joined && parser.peek() == Some(Kind::Colon) {
         return ratio(parser, left);
     }
-    // `3 to 4`.
-    if let Answer::Quantity(quantity) = &left
-        && matches!(quantity.value, Expr::Number(_))
-        && matches!(parser.peek(), Some(Kind::Letter('t')))
-        && parser.at(parser.pos()).is_some_and(|token| token.run == 2)
-        && parser.source(parser.pos(), parser.pos() + 2) == "to"
-        && matches!(parser.ahead(2), Some(Kind::Number(_)))
-    {
-        let first = quantity.value.clone();
-        parser.skip(2);
-        let second = pratt::expression(parser)?;
-        return Ok(Answer::Ratio(vec![first, second]));
-    }
     Ok(left)
 }
 

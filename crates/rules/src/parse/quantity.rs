@@ -4,7 +4,7 @@ use super::parser::{Parsed, Parser};
 use super::suffix::Suffix;
 use super::token::{Bracket, Kind};
 use super::{number, pratt, suffix, units};
-use crate::algebra::{Constant, Expr, Rational};
+use crate::algebra::{self, Constant, Expr, Rational};
 use crate::answer::Quantity;
 use crate::lexicon::units::currency;
 use crate::lexicon::{numbers, words};
@@ -233,7 +233,8 @@ fn suffix(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
                 unit.name = rest.into();
             }
             let radians = matches!(&*unit.name, "rad" | "radian" | "radians");
-            if !(radians && has_pi(&quantity.value)) {
+            let is_pi = &mut |it: &Expr| *it == Expr::Constant(Constant::Pi);
+            if !(radians && algebra::any(&quantity.value, is_pi)) {
                 quantity.unit = Some(unit);
             }
             return compound(parser, quantity);
@@ -332,15 +333,5 @@ fn part(expr: &Expr, parts: u32) -> Expr {
     match expr {
         Expr::Number(value) => Expr::Number(value * factor),
         other => Expr::product(vec![Expr::Number(factor), other.clone()]),
-    }
-}
-
-/// Does π occur?
-fn has_pi(expr: &Expr) -> bool {
-    match expr {
-        Expr::Constant(Constant::Pi) => true,
-        Expr::Add(parts) | Expr::Multiply(parts) | Expr::Call(_, parts) => parts.iter().any(has_pi),
-        Expr::Power(pair) => has_pi(&pair.0) || has_pi(&pair.1),
-        _ => false,
     }
 }

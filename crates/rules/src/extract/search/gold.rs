@@ -3,7 +3,7 @@
 use super::super::announcements::{Anchor, AnchorKind};
 use super::super::items::{Candidate, Form};
 use super::super::whole::all_of;
-use super::super::{boxes, reach, words};
+use super::super::{reach, words};
 use super::Search;
 use crate::answer::Answer;
 
@@ -11,20 +11,8 @@ impl Search<'_, '_, '_> {
     /// The answer of a reference: a bare one, unless it says otherwise.
     pub(super) fn gold(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
         let text = self.source.text;
-        if let Some(boxed) = self.source.regions.boxes.last()
-            && !self.source.open_boxes
-        {
-            if boxed.closed {
-                self.boxes();
-            } else {
-                let reading = Candidate::new(
-                    boxes::unclosed(text, boxed),
-                    Form::Formula,
-                    boxed.start..boxed.end,
-                );
-                let statement = boxed.content.clone();
-                self.push(0, "boxed", reading, statement);
-            }
+        if self.source.regions.boxes.last().is_some_and(|it| it.closed) {
+            self.boxes();
         }
         if let Some(anchor) = anchors.iter().rev().find(|it| it.how == AnchorKind::Hashes)
             && let Some(reading) = reach::after_hashes(self.source, anchor.end, usize::MAX)
@@ -100,19 +88,7 @@ fn announces(text: &str, anchors: &[Anchor]) -> bool {
 /// Is this a solution with its reasoning, and no bare answer?
 fn is_worked(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(4_000)];
-    let words = head
-        .split_whitespace()
-        .filter(|word| {
-            word.len() > 1
-                && word
-                    .trim_end_matches(['.', ',', ':', ';'])
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphabetic())
-        })
-        .take(40)
-        .count();
-    let digits = head.contains(|it: char| it.is_ascii_digit());
-    words > 12
-        && (digits || words > 30)
+    let word = |it: &&str| it.len() > 1 && it.starts_with(|it: char| it.is_ascii_alphabetic());
+    head.split_whitespace().filter(word).nth(12).is_some()
         && (head.contains(". ") || head.contains('\n') || head.contains('='))
 }
