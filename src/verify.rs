@@ -339,7 +339,7 @@ impl VerifySettings {
         };
         let marks = || {
             let response = self.format.answer(&pair.response).unwrap_or_default();
-            let pred = read(&response, Role::Prediction);
+            let pred = read(response, Role::Prediction);
             let golds = pair.references.iter().map(|gold| read(gold, Role::Gold));
             golds.fold([None, None], |[gold_mark, pred_mark], gold| {
                 [

@@ -28,7 +28,8 @@ Status = Literal["decided", "numeric", "unparsed_gold", "unparsed_pred", "no_ans
 
 Config = Mapping[str, Any]
 """Settings of `strict` and `compat`, by the names that Math-Verify gives them: `float_rounding`, `boxed_match_priority`,
-`extract`, …"""
+`extract`, …; of `strict` also `decimal` (`"comma"`, `"point"`), `percent` and `cents` (`"open"`, `"same"`, `"distinct"`: 20 against 20 %, 50 against
+50 cents); of both `boxed_only` (nothing but the last boxes is an answer)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,10 @@ def test_numbers_of_gsm8k_that_are_none() -> None:
 def test_settings_have_an_effect() -> None:
     assert verify(r"\frac{1}{3}", "0.33").equal is False
     assert verify(r"\frac{1}{3}", "0.33", config={"float_rounding": 2}).equal is True
+    assert verify("20", r"\boxed{20\%}").equal is None
+    assert verify("20", r"\boxed{20\%}", config={"percent": "same"}).equal is True
+    assert verify("50", r"\boxed{50} cents", config={"cents": "distinct"}).equal is False
+    assert verify("5", "The answer is 5.", config={"boxed_only": True}).status == "no_answer"
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,17 @@ pub(super) struct RulesArguments {
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
     #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
     pub(super) rules_config: Option<Config>,
+    /// The answer of a response is what its last \boxed{} holds, or several together as a list; without one it has no answer
+    #[arg(long, help_heading = "Verdict")]
+    pub(super) boxed_only: bool,
 }
 
 impl RulesArguments {
     /// How the rules find and compare final answers.
     pub(super) fn outcome_rules(&self) -> OutcomeRules {
-        OutcomeRules::new(
-            self.rules_profile,
-            self.rules_config.clone().unwrap_or_default(),
-        )
+        let mut config = self.rules_config.clone().unwrap_or_default();
+        config.boxed_only |= self.boxed_only;
+        OutcomeRules::new(self.rules_profile, config)
     }
 }
 

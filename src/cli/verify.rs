@@ -71,7 +71,7 @@ pub(super) struct VerifyArguments {
     /// none. A response without a match has no answer
     #[arg(long, value_name = "REGEX", value_parser = AnswerFormat::pattern, conflicts_with = "boxed_only")]
     pattern: Option<AnswerFormat>,
-    /// The answer of a response is what its last \boxed{} holds. A response without one has no answer
+    /// The answer of a response is what its last \boxed{} holds, or several together as a list; without one it has no answer
     #[arg(long)]
     boxed_only: bool,
     #[command(flatten)]
@@ -134,17 +134,15 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         }
         config.insert("decimal".to_owned(), arguments.decimal.into());
     }
+    let boxed_only = arguments.boxed_only;
+    config.extend(boxed_only.then(|| ("boxed_only".to_owned(), true.into())));
     let settings = VerifySettings {
         profile: arguments.profile,
         config,
         columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit(arguments.max_line_bytes),
         keep: Keep::parse(&arguments.keep),
-        format: match arguments.pattern {
-            Some(format) => format,
-            None if arguments.boxed_only => AnswerFormat::boxed(),
-            None => AnswerFormat::default(),
-        },
+        format: arguments.pattern.unwrap_or_default(),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
         if !arguments.columns.is_empty() {

@@ -183,7 +183,7 @@ fn rules(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.matches.get_one("rules") == Some(&RulesMode::Off),
         &[],
-        &["rules_profile", "rules_config"],
+        &["rules_profile", "rules_config", "boxed_only"],
         "beside --rules off: leave one of them out",
     )?;
     if given.has("audit")
@@ -195,11 +195,11 @@ fn rules(given: &Given) -> anyhow::Result<()> {
         );
     }
     if let Some(profile) = given.matches.get_one::<RulesProfile>("rules_profile")
-        && given.has("rules_config")
+        && (given.has("rules_config") || given.has("boxed_only"))
         && !matches!(profile, RulesProfile::Strict | RulesProfile::Compat)
     {
         bail!(
-            "--rules-config changes nothing under --rules-profile {profile}, which has no settings: leave it out, or take \
+            "--rules-config and --boxed-only change nothing under --rules-profile {profile}, which has no settings: leave them out, or take \
              strict or compat"
         );
     }
@@ -210,7 +210,7 @@ fn export_batch(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.matches.get_one("rules") != Some(&RulesMode::First),
         &[],
-        &["rules_profile", "rules_config"],
+        &["rules_profile", "rules_config", "boxed_only"],
         "without --rules first: all samples are exported, whatever the rules say; leave it out",
     )?;
     rules(given)

@@ -48,6 +48,34 @@ const SHOWN: [&str; 6] = [
 ];
 
 #[test]
+fn settings_say_what_counts_as_the_answer() {
+    let folder = Folder::new();
+    let rows = [
+        row("percent", "How many?", "20", r"\boxed{20\%}"),
+        row("cents", "How many?", "50", r"\boxed{50} cents"),
+        row(
+            "outside",
+            "How many?",
+            "7",
+            r"In \boxed{6} steps. The answer is 7.",
+        ),
+        row("list", "How many?", "2, 3", r"$\boxed{2}$ and $\boxed{3}$"),
+    ];
+    folder.write("in.jsonl", rows.concat());
+    let outcomes = |more: &[&str]| -> Vec<Value> {
+        let ran = judge(&folder, &[&["--rules", "only"], more].concat());
+        let lines = ran.lines();
+        lines.iter().map(|line| line["outcome"].clone()).collect()
+    };
+    assert_eq!(outcomes(&[])[..2], [Value::Null, Value::Null]);
+    let config = r#"{"percent": "same", "cents": "distinct"}"#;
+    let given = outcomes(&["--rules-config", config]);
+    assert_eq!(given[..2], [json!(true), json!(false)]);
+    let boxed = outcomes(&["--boxed-only"]);
+    assert_eq!(boxed[2..], [json!(false), json!(true)]);
+}
+
+#[test]
 fn rules_alone_need_no_model() {
     let folder = three();
     let ran = judge(&folder, &["--rules", "only"]);

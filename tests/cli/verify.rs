@@ -167,6 +167,15 @@ fn a_format_of_ones_own_says_where_the_answer_is() {
         assert_eq!(boxed[2].0, true, "{profile}");
         assert_eq!((&boxed[0], &boxed[3]), (&none, &none), "{profile}");
     }
+    let several = folder.run(&[
+        "verify",
+        "--boxed-only",
+        "--gold",
+        "2, 3",
+        "--pred",
+        r"$\boxed{2}$ and $\boxed{3}$, so 5",
+    ]);
+    assert_eq!(several.lines()[0]["equal"], true);
     folder
         .pipe(b"", &["verify", "--boxed-only", "--pattern", "x"])
         .expect(2, &["cannot be used with"]);

@@ -8,7 +8,7 @@ fn options_without_effect_are_refused() {
     folder.write("in.jsonl", rollouts(2));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
     folder.write("prompt.txt", "");
-    let cases: [(&str, &[&str]); 39] = [
+    let cases: [(&str, &[&str]); 41] = [
         (
             "attack --rows-out attacks.jsonl --free",
             &["--free", "--rows-out"],
@@ -24,6 +24,10 @@ fn options_without_effect_are_refused() {
         (
             "judge --rules off --rules-config {}",
             &["--rules-config", "--rules off"],
+        ),
+        (
+            "judge --rules off --boxed-only",
+            &["--boxed-only", "--rules off"],
         ),
         (
             "judge --rules only --model tiny",
@@ -101,6 +105,10 @@ fn options_without_effect_are_refused() {
         (
             "judge --rules-profile gsm8k --rules-config {}",
             &["--rules-config", "strict or compat"],
+        ),
+        (
+            "judge --rules-profile gsm8k --boxed-only",
+            &["--boxed-only", "strict or compat"],
         ),
         ("judge --date 2026-01-01", &["--date", "writes no date"]),
         ("judge --restart", &["--restart", "-o"]),

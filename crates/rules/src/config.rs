@@ -28,6 +28,25 @@ pub enum DecimalMark {
     Point,
 }
 
+/// What a bare number is against the same number of percent or of cents, as 20 against 20 %; no setting of Math-Verify, it has an effect in
+/// the strict profile only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BareNumber {
+    /// It cannot be told: the question may ask for percent.
+    #[default]
+    Open,
+    /// Another way to write it.
+    Same,
+    /// Another number.
+    Distinct,
+}
+
+/// Is a setting not given?
+fn is_default<T: Default + PartialEq>(setting: &T) -> bool {
+    *setting == T::default()
+}
+
 /// Settings, by the names that Math-Verify gives them; the defaults are its defaults.
 ///
 /// `numeric_precision` has an effect in the compatible profile only: the strict one evaluates until it is certain.
@@ -63,6 +82,15 @@ pub struct Config {
     /// The decimal mark, where a number may be meant either way; no setting of Math-Verify, it has an effect in the strict profile only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<DecimalMark>,
+    /// What 20 is against 20 %; 0.2 is always the same.
+    #[serde(skip_serializing_if = "is_default")]
+    pub percent: BareNumber,
+    /// What 50 is against 50 cents; half a dollar is always the same.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cents: BareNumber,
+    /// Is the answer of a response what its last boxes hold, and nothing else?
+    #[serde(skip_serializing_if = "is_default")]
+    pub boxed_only: bool,
     /// How a formula is rewritten; it has an effect in the compatible profile only.
     #[serde(skip_serializing_if = "is_default")]
     pub normalization: Normalization,
@@ -82,15 +110,10 @@ impl Default for Config {
             extraction_mode: options.extraction_mode,
             fallback_mode: options.fallback_mode,
             decimal: None,
+            percent: BareNumber::Open,
+            cents: BareNumber::Open,
+            boxed_only: false,
             normalization: options.normalization,
         }
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
-fn is_default(normalization: &Normalization) -> bool {
-    *normalization == Normalization::default()
 }

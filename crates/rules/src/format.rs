@@ -1,10 +1,6 @@
 //! Where a response has its answer, by a format of one's own.
 
-use std::borrow::Cow;
-
 use regex::Regex;
-
-use crate::extract;
 
 /// Which part of a response is its answer, where somebody knows it better than the rules: they then read that part alone.
 ///
@@ -12,20 +8,12 @@ use crate::extract;
 /// use juror_rules::AnswerFormat;
 ///
 /// let format = AnswerFormat::pattern(r"RESULT\((.*?)\)")?;
-/// assert_eq!(format.answer("RESULT(4), no: RESULT(5)").as_deref(), Some("5"));
+/// assert_eq!(format.answer("RESULT(4), no: RESULT(5)"), Some("5"));
 /// assert_eq!(format.answer("The answer is 5."), None);
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct AnswerFormat(Kind);
-
-#[derive(Debug, Clone, Default)]
-enum Kind {
-    #[default]
-    Any,
-    Pattern(Regex),
-    Boxed,
-}
+pub struct AnswerFormat(Option<Regex>);
 
 impl AnswerFormat {
     /// The last match of a regular expression: its first group that took part, or all of it where no group did. The
@@ -35,27 +23,18 @@ impl AnswerFormat {
     /// What is wrong with the expression, as text for the user.
     pub fn pattern(text: &str) -> Result<Self, String> {
         Regex::new(text)
-            .map(|pattern| Self(Kind::Pattern(pattern)))
+            .map(|pattern| Self(Some(pattern)))
             .map_err(|error| error.to_string())
     }
 
-    /// What the last `\boxed{…}` holds that is no part of the thinking.
-    #[must_use]
-    pub fn boxed() -> Self {
-        Self(Kind::Boxed)
-    }
-
     /// The part of `response` that is its answer; `None` where nothing in it has this format.
-    pub fn answer<'t>(&self, response: &'t str) -> Option<Cow<'t, str>> {
-        match &self.0 {
-            Kind::Any => Some(Cow::Borrowed(response)),
-            Kind::Pattern(pattern) => {
-                let found = pattern.captures_iter(response).last()?;
-                let group = found.iter().skip(1).flatten().next();
-                Some(Cow::Borrowed(group.or(found.get(0))?.as_str()))
-            }
-            Kind::Boxed => extract::last_box(response).map(Cow::Owned),
-        }
+    pub fn answer<'t>(&self, response: &'t str) -> Option<&'t str> {
+        let Some(pattern) = &self.0 else {
+            return Some(response);
+        };
+        let found = pattern.captures_iter(response).last()?;
+        let group = found.iter().skip(1).flatten().next();
+        Some(group.or(found.get(0))?.as_str())
     }
 }
 

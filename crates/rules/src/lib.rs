@@ -55,7 +55,7 @@ struct Readme;
 use juror_algebra as algebra;
 use regex::Regex;
 
-pub use config::{Config, DecimalMark, Profile};
+pub use config::{BareNumber, Config, DecimalMark, Profile};
 pub use extract::Role;
 pub use format::AnswerFormat;
 pub use gsm8k::RuleVerdict;

@@ -1,5 +1,6 @@
 //! The one entrance: a gold answer and a prediction in, a verification out.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
@@ -65,19 +66,27 @@ impl Verifier {
     /// assert_eq!(read, [Reading::Value("1/2".into()), Reading::Text(r"\frac{1}{2}".into())]);
     /// ```
     pub fn read(&self, text: &str, role: Role) -> Vec<Reading> {
-        let config = match role {
-            Role::Gold => self.gold_config(),
-            Role::Prediction => &self.config,
+        let (config, text) = match role {
+            Role::Gold => (self.gold_config(), Cow::Borrowed(text)),
+            Role::Prediction => (&self.config, self.answering(text).unwrap_or_default()),
         };
         match self.profile {
             Profile::Strict => work::limited(text.len(), || {
-                let side = read(text, role, config, false).ok();
+                let side = read(&text, role, config, false).ok();
                 side.map(|side| Reading::Value(shortened(side.found.text.into())))
                     .into_iter()
                     .collect()
             }),
-            Profile::Compat => math_verify::read(text, config),
+            Profile::Compat => math_verify::read(&text, config),
         }
+    }
+
+    /// What may hold the answer of a response; `None` where it has no box, and only boxes may.
+    fn answering<'p>(&self, pred: &'p str) -> Option<Cow<'p, str>> {
+        if self.config.boxed_only {
+            return extract::last_box(pred).map(Cow::Owned);
+        }
+        Some(Cow::Borrowed(pred))
     }
 
     fn gold_config(&self) -> &Config {
@@ -107,11 +116,13 @@ impl Verifier {
     /// assert_eq!(strict.verify(r"$28\%$", "28").equal, None);
     /// ```
     pub fn verify(&self, gold: &str, pred: &str) -> Verification {
+        let Some(pred) = self.answering(pred) else {
+            return without_answer(gold);
+        };
+        let sides = ((gold, self.gold_config()), (&*pred, &self.config));
         work::limited(gold.len() + pred.len(), || match self.profile {
-            Profile::Strict => strict((gold, self.gold_config()), (pred, &self.config)),
-            Profile::Compat => {
-                math_verify::verify((gold, self.gold_config()), (pred, &self.config))
-            }
+            Profile::Strict => strict(sides.0, sides.1),
+            Profile::Compat => math_verify::verify(sides.0, sides.1),
         })
     }
 }
@@ -124,8 +135,9 @@ impl Verifier {
     /// use juror_rules::{AnswerFormat, Config, Profile, Verifier};
     ///
     /// let strict = Verifier::new(Profile::Strict, Config::default());
-    /// let verification = strict.verify_any(["7", "5"], r"Of 7, \boxed{5}.", &AnswerFormat::boxed());
+    /// let verification = strict.verify_any(["7", "5"], "Of 7, [5].", &AnswerFormat::pattern(r"\[(.*)\]")?);
     /// assert_eq!(verification.equal, Some(true));
+    /// # Ok::<(), String>(())
     /// ```
     pub fn verify_any<'g>(
         &self,
@@ -136,15 +148,14 @@ impl Verifier {
         let mut golds = golds.into_iter();
         let first = golds.next().unwrap_or("");
         let Some(answer) = format.answer(response) else {
-            let reason = "nothing in the response has the format of an answer".to_owned();
-            return unread(Status::NoAnswer, &[first], &[], reason);
+            return without_answer(first);
         };
-        let mut verdict = self.verify(first, &answer);
+        let mut verdict = self.verify(first, answer);
         for gold in golds {
             if verdict.equal == Some(true) {
                 break;
             }
-            let next = self.verify(gold, &answer);
+            let next = self.verify(gold, answer);
             if next.equal != Some(false) {
                 verdict = next;
             }
@@ -441,6 +452,12 @@ fn unread(status: Status, gold: &[&str], pred: &[&str], reason: String) -> Verif
     }
 }
 
+/// A response in which nothing has the format that was asked for.
+fn without_answer(gold: &str) -> Verification {
+    let reason = "nothing in the response has the format of an answer".to_owned();
+    unread(Status::NoAnswer, &[gold], &[], reason)
+}
+
 /// No verdict on a text of which too much was not read.
 pub(crate) fn too_long() -> Verification {
     let reason = format!(
@@ -506,7 +523,8 @@ impl Verifier {
             if whole == Some(true) {
                 return vec![whole; wanted.len()];
             }
-            let pred = read(pred, Role::Prediction, &self.config, false);
+            let pred = self.answering(pred).unwrap_or_default();
+            let pred = read(&pred, Role::Prediction, &self.config, false);
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(parts_of);
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
@@ -627,27 +645,27 @@ fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) 
     }
 }
 
-/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with a K for its thousands on one side?
+/// Are these one number, grouped as in 1,23,456 on one side and in threes or not at all on the other, or with K or M for its thousands on one side?
 fn same_digits(a: &str, b: &str) -> bool {
     /// How many digits a double holds.
     const MOST: usize = 15;
     let (a, b) = (without_rupees(a), without_rupees(b));
-    let in_thousands = |text: &str| text.ends_with(['K', 'k']);
-    let value = |text: &str| {
-        let digits = text.trim_end_matches(['K', 'k']).replace(',', "");
-        let plain =
-            |it: &&String| it.len() <= MOST && it.starts_with(|it: char| it.is_ascii_digit());
-        let count: f64 = Some(&digits).filter(plain)?.parse().ok()?;
-        Some(if in_thousands(text) {
-            count * 1000.0
-        } else {
-            count
-        })
+    let scale = |text: &str| match text.bytes().next_back() {
+        Some(b'K' | b'k') => 1e3,
+        Some(b'M') => 1e6,
+        Some(b'B') => 1e9,
+        _ => 1.0,
     };
-    (in_lakhs(a) || in_lakhs(b) || in_thousands(a) != in_thousands(b))
+    let value = |text: &str| {
+        let digits = text.trim_end_matches(['K', 'k', 'M', 'B']).replace(',', "");
+        let plain = digits.len() <= MOST && digits.starts_with(|it: char| it.is_ascii_digit());
+        let count: f64 = digits.parse().ok().filter(|_| plain)?;
+        Some(count * scale(text))
+    };
+    (in_lakhs(a) || in_lakhs(b) || (scale(a) > 1.0) != (scale(b) > 1.0))
         && value(a)
             .zip(value(b))
-            .is_some_and(|(a, b)| (a - b).abs() < 1e-6)
+            .is_some_and(|(a, b)| (a - b).abs() <= a.abs() * f64::EPSILON)
 }
 
 /// A text without the article, or the pronoun, that it begins with.

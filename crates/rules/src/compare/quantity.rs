@@ -7,6 +7,7 @@ use super::naming;
 use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
+use crate::config::BareNumber;
 use crate::parse;
 
 /// Compares two quantities.
@@ -54,9 +55,19 @@ fn money(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compari
     };
     let (a, b) = (in_cents(gold), in_cents(pred));
     if numbers::compare(exact(&a), exact(&b), context).equal == Some(true) {
-        return Comparison::open("an amount against the number of its cents");
+        let reason = "an amount against the number of its cents";
+        return bare_number(context.config.cents, "currency", reason);
     }
     verdict
+}
+
+/// What a number without its sign is by the settings.
+fn bare_number(it: BareNumber, method: &'static str, reason: &str) -> Comparison {
+    match it {
+        BareNumber::Open => Comparison::open(reason),
+        BareNumber::Same => Comparison::equal(method),
+        BareNumber::Distinct => Comparison::different(method, reason),
+    }
 }
 
 fn written(quantity: &Quantity) -> Value<'_> {
@@ -105,7 +116,8 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
                 && without.currency.is_none()
                 && plain(gold, pred, context).equal == Some(true) =>
         {
-            Comparison::open("a percentage against the same number without its sign")
+            let reason = "a percentage against the same number without its sign";
+            bare_number(context.config.percent, "percent", reason)
         }
         Some(false) => context.different("percent", || {
             format!(

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::{Config, ExtractionTarget};
 
 const KEYS: &str = "extract, boxed_match_priority, try_extract_without_anchor, float_rounding, numeric_precision, \
-                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, decimal, normalization, strings, lowercase";
+                    strict, allow_set_relation_comp, extraction_mode, fallback_mode, decimal, percent, cents, boxed_only, normalization, strings, lowercase";
 
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -73,6 +73,9 @@ impl Config {
             "extraction_mode" => self.extraction_mode = read(key, value)?,
             "fallback_mode" => self.fallback_mode = read(key, value)?,
             "decimal" => self.decimal = Some(read(key, value)?),
+            "percent" => self.percent = read(key, value)?,
+            "cents" => self.cents = read(key, value)?,
+            "boxed_only" => self.boxed_only = read(key, value)?,
             "normalization" => self.normalization = read(key, value)?,
             _ => return Err(format!("there is no setting `{key}`; there is {KEYS}")),
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DecimalMark, ExtractionMode, FallbackMode, Normalization};
+use crate::{BareNumber, DecimalMark, ExtractionMode, FallbackMode, Normalization};
 
 fn parsed(json: &str) -> Result<Config, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
@@ -15,7 +15,8 @@ fn absent_keys_keep_their_defaults() {
     let config = parsed(
         r#"{"extract": "expr", "boxed_match_priority": -1, "try_extract_without_anchor": false, "float_rounding": 2,
             "numeric_precision": 30, "strict": false, "allow_set_relation_comp": true,
-            "extraction_mode": "first_match", "fallback_mode": "no_fallback", "decimal": "comma", "normalization": {"units": false}}"#,
+            "extraction_mode": "first_match", "fallback_mode": "no_fallback", "decimal": "comma", "percent": "same", "cents": "distinct",
+            "boxed_only": true, "normalization": {"units": false}}"#,
     );
     let expected = Config {
         extract: vec![ExtractionTarget::Expr],
@@ -28,6 +29,9 @@ fn absent_keys_keep_their_defaults() {
         extraction_mode: ExtractionMode::FirstMatch,
         fallback_mode: FallbackMode::NoFallback,
         decimal: Some(DecimalMark::Comma),
+        percent: BareNumber::Same,
+        cents: BareNumber::Distinct,
+        boxed_only: true,
         normalization: Normalization {
             units: false,
             ..Normalization::default()
