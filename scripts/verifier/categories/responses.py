@@ -201,7 +201,7 @@ _REFUSALS = (
     "No answer.",
     "The final answer is $\\boxed{{}}$.",
     "<think>\nSo maybe {n}?\n</think>\n\nI'm sorry, I could not solve this problem.",
-    "TODO",
+    "TBD",
     "\\boxed{{\\text{{None}}}}",
     "Let me think about this.",
     "I refuse to answer this question.",
