@@ -273,11 +273,6 @@ pub(crate) fn convert(folder: &Path, kind: impl Fn(&str) -> GgmlDType) -> File {
         set("rope.scaling.type", Some(Value::Text(kind.into())));
         let factor = number("factor").unwrap();
         set("rope.scaling.factor", Some(Value::F32(factor as f32)));
-        if kind == "yarn" {
-            // As older converters write it: what YaRN has by itself.
-            let own = Value::F32(0.1f32.mul_add(factor.ln() as f32, 1.0));
-            set("rope.scaling.attn_factor", Some(own));
-        }
         let original = original.map(|original| Value::U32(original as u32));
         set("rope.scaling.original_context_length", original);
     } else if rope["rope_type"] == "longrope" {

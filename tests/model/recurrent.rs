@@ -234,7 +234,11 @@ fn what_a_kind_of_layer_has_not_is_named() {
             tensors.insert(at(4, &format!("self_attn.{part}.weight")), keys.clone());
         }
         let norm = tensors[&at(0, "self_attn.k_norm.weight")].clone();
-        tensors.insert(at(6, "self_attn.k_norm.weight"), norm);
+        tensors.insert(at(6, "self_attn.k_norm.weight"), norm.clone());
+        // transformers passes over whatever is under them.
+        for other in ["k_proj.bias", "v_proj.weight_scale", "v_norm.weight"] {
+            tensors.insert(at(5, &format!("self_attn.{other}")), norm.clone());
+        }
     });
     assert_eq!(
         logits(folder.path(), None),
@@ -254,7 +258,7 @@ fn what_a_kind_of_layer_has_not_is_named() {
         let error = refusal(folder.path());
         assert!(error.contains(&format!("missing: {missing}")), "{error}");
     }
-    let foreign = at(6, "self_attn.k_proj.bias");
+    let foreign = at(6, "self_attn.q_proj.bias");
     let folder = changed("gemma4-e2b", |tensors| {
         let norm = tensors[&at(0, "self_attn.k_norm.weight")].clone();
         tensors.insert(foreign.clone(), norm);
@@ -296,6 +300,50 @@ fn what_a_kind_of_layer_has_not_is_named() {
         std::fs::write(&path, bytes).unwrap();
         let error = refusal(&path);
         assert!(error.contains(told), "{key}: {error}");
+    }
+    // More layers without keys than there are, and all of a kind.
+    for count in [5, 6, 99] {
+        let key = b"attention.shared_kv_layers";
+        let at = bytes.windows(key.len()).position(|window| window == key);
+        let at = at.unwrap() + key.len() + 4;
+        let mut bytes = bytes.clone();
+        bytes[at] = count;
+        let path = folder.path().join("shared.gguf");
+        std::fs::write(&path, bytes).unwrap();
+        let told = format!("gemma4.attention.shared_kv_layers is {count}, of ");
+        assert!(refusal(&path).contains(&told), "{}", refusal(&path));
+    }
+}
+
+/// What `YaRN` has by itself stands in older files of OLMo 3; in any other it would be multiplied with a second time.
+#[test]
+fn the_factor_of_yarn_is_in_files_of_olmo_alone() {
+    for (name, arch) in [("olmo3", "olmo2"), ("mistral3", "mistral3")] {
+        let mut bytes = std::fs::read(data(&format!("gguf/{name}.gguf"))).unwrap();
+        let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+        let factor = 0.1f32.mul_add(4.0f32.ln(), 1.0);
+        let mut more = text(&format!("{arch}.rope.scaling.attn_factor"));
+        more.extend(6u32.to_le_bytes());
+        more.extend(factor.to_le_bytes());
+        // Another one, so that tensors are moved by a multiple of their alignment.
+        more.extend(text(&"x".repeat(64 - 13 - more.len())));
+        more.extend([0u32.to_le_bytes().as_slice(), &[1]].concat());
+        assert_eq!(more.len(), 64);
+        let path = data(&format!("gguf/{name}.gguf"));
+        let source = juror_judge::catalog::resolve(path.to_str().unwrap()).unwrap();
+        let before = ModelConfig::load(&source).unwrap();
+        bytes[16] += 2;
+        bytes.splice(24..24, more);
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("factor.gguf");
+        std::fs::write(&path, bytes).unwrap();
+        if arch == "olmo2" {
+            let source = juror_judge::catalog::resolve(path.to_str().unwrap()).unwrap();
+            assert_eq!(ModelConfig::load(&source).unwrap(), before);
+        } else {
+            let told = format!("{arch}.rope.scaling.attn_factor is not supported");
+            assert!(refusal(&path).contains(&told), "{}", refusal(&path));
+        }
     }
 }
 

@@ -268,17 +268,18 @@ fn is_ahead(config: &ModelConfig, name: &str) -> bool {
     })
 }
 
-/// Whether a tensor makes keys or values of a layer that attends to another's: published files hold them all the same.
-fn is_of_shared_keys(config: &ModelConfig, name: &str) -> bool {
-    let parts = [Part::Key, Part::Value, Part::KeyNorm];
-    let of = |layer| parts.map(|part| config.family.in_layer(layer, part));
-    let module = name.strip_suffix(".weight");
+/// Whether a tensor makes keys or values of a layer that attends to another's: published files hold them all the same, and
+/// transformers passes over whatever is under these modules.
+pub(crate) fn is_of_shared_keys(config: &ModelConfig, name: &str) -> bool {
+    const MODULES: [&str; 4] = ["k_proj", "v_proj", "k_norm", "v_norm"];
     let mut layers = config.first_sharing()..config.layers;
     layers.any(|layer| {
-        of(layer)
-            .iter()
-            .flatten()
-            .any(|own| Some(own.as_str()) == module)
+        let keys = config.family.in_layer(layer, Part::Key);
+        let attention = keys
+            .as_deref()
+            .and_then(|keys| keys.strip_suffix(MODULES[0]));
+        let rest = attention.and_then(|attention| name.strip_prefix(attention)?.split('.').next());
+        rest.is_some_and(|module| MODULES.contains(&module))
     })
 }
 

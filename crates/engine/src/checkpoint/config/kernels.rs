@@ -152,6 +152,7 @@ impl Family {
             gguf_numbers: _,
             gguf_wide_scores: _,
             gguf_gating: _,
+            gguf_yarn_factor: _,
             gguf_true: _,
             layers_ahead: _,
             // Part of the configuration.

@@ -15,6 +15,7 @@ mod rope;
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -123,7 +124,7 @@ pub struct SharingLayers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerInputs {
     /// How many numbers a layer gets, `hidden_size_per_layer_input`.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Tokens in the table of them, `vocab_size_per_layer_input`.
     pub(crate) rows: usize,
 }
@@ -296,7 +297,7 @@ impl ModelConfig {
     }
 
     /// The first layer that attends to another layer's keys and values; the number of layers if none does.
-    pub(crate) fn first_sharing(&self) -> usize {
+    pub fn first_sharing(&self) -> usize {
         self.layers - self.sharing.map_or(0, |sharing| sharing.count)
     }
 
@@ -322,7 +323,7 @@ impl ModelConfig {
     }
 
     /// The widths of all dense feed-forward layers.
-    fn dense_widths(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn dense_widths(&self) -> impl Iterator<Item = usize> + Clone {
         let dense = match self.experts {
             Some(experts) if !experts.beside_dense => self.dense_layers(),
             _ => self.layers,
@@ -338,8 +339,7 @@ impl ModelConfig {
 
     /// Numbers of the matrices that such inputs come from and go through.
     fn input_weights(&self) -> usize {
-        let inputs = self.layer_inputs;
-        inputs.map_or(0, |inputs| 3 * self.layers * inputs.width * self.hidden)
+        3 * self.layers * self.layer_inputs.map_or(0, |inputs| inputs.width) * self.hidden
     }
 
     /// Whether a layer has the second rotary embedding.
@@ -398,21 +398,31 @@ impl ModelConfig {
     /// The weights of the layers that a token is multiplied with: without embeddings, head and the experts that it does not
     /// use. Each costs two floating-point operations per token, apart from attention.
     pub fn active_layer_parameters(&self) -> usize {
+        // Two thirds of the matrices of layers' inputs are in the layers.
+        self.active_parameters_in(0..self.layers) + self.input_weights() / 3
+    }
+
+    /// The part of these in layers that attend to another's keys: only tokens go through them whose logits are wanted.
+    pub fn sharing_layer_parameters(&self) -> usize {
+        self.active_parameters_in(self.first_sharing()..self.layers)
+    }
+
+    fn active_parameters_in(&self, layers: Range<usize>) -> usize {
         let with_experts = self.experts.as_ref().map_or(0, |experts| {
             let width = experts.intermediate * experts.per_token + experts.shared.unwrap_or(0);
             self.hidden * (3 * width + experts.count)
         });
-        let dense = self.dense_layers();
-        let widths: usize = self.dense_widths().sum();
-        let feed_forward = 3 * self.hidden * widths + (self.layers - dense) * with_experts;
-        let recurrent = self.recurrent.as_ref().map_or(0, |recurrent| {
-            recurrent.shape.layers * recurrent.shape.weights(self.hidden)
-        });
-        let attention = (0..self.layers).filter(|&layer| !self.is_recurrent(layer));
-        let attention: usize = attention
-            .map(|layer| self.at(layer).attention_weights())
-            .sum();
-        attention + recurrent + feed_forward + self.input_weights()
+        let inputs = self.layer_inputs.map_or(0, |inputs| 2 * inputs.width);
+        let one = |layer: usize| {
+            let own = self.at(layer);
+            let recurrent = self.recurrent.as_ref().filter(|all| all.layers[layer]);
+            let recurrent = recurrent.map(|all| all.shape.weights(self.hidden));
+            let mixer = recurrent.unwrap_or_else(|| own.attention_weights());
+            let mixed = usize::from(layer >= self.dense_layers());
+            let dense = own.beside_experts().max((1 - mixed) * own.intermediate);
+            mixer + self.hidden * (3 * dense + inputs) + mixed * with_experts
+        };
+        layers.map(one).sum()
     }
 
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
@@ -455,35 +465,22 @@ impl ModelConfig {
         // Far beyond any model; with these limits products of sizes fit in 64 bits, and lists of tensors in memory.
         let experts = config.experts;
         let full = config.full_layers.as_ref();
+        let of_full = full.map_or(0, |full| full.head_dim);
+        let inputs = config.layer_inputs.map_or(0, |inputs| inputs.width);
+        let of_experts = |size: fn(Experts) -> usize| experts.map_or(0, size);
         for (what, size, most) in [
             ("number of layers", config.layers, 512),
             ("hidden size", config.hidden, 1 << 16),
             ("intermediate size", config.intermediate, 1 << 18),
             ("number of heads", config.heads, 1024),
             ("head width", config.head_dim, 1024),
-            (
-                "head width of layers without windows",
-                full.map_or(0, |full| full.head_dim),
-                1024,
-            ),
-            (
-                "width of each layer's input",
-                config.layer_inputs.map_or(0, |inputs| inputs.width),
-                1 << 14,
-            ),
-            (
-                "number of experts",
-                experts.map_or(0, |experts| experts.count),
-                1024,
-            ),
-            (
-                "expert width",
-                experts.map_or(0, |experts| experts.intermediate),
-                1 << 18,
-            ),
+            ("head width of layers without windows", of_full, 1024),
+            ("width of each layer's input", inputs, 1 << 14),
+            ("number of experts", of_experts(|own| own.count), 1024),
+            ("expert width", of_experts(|own| own.intermediate), 1 << 18),
             (
                 "width of the expert that works on every token",
-                experts.and_then(|experts| experts.shared).unwrap_or(0),
+                of_experts(|own| own.shared.unwrap_or(0)),
                 1 << 18,
             ),
         ] {

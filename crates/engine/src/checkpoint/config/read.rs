@@ -60,68 +60,80 @@ fn family(
     keys: &Keys,
     value: &Value,
 ) -> Result<(&'static Family, Option<&'static Wrapper>), CheckpointError> {
-    let class = keys
-        .get("architectures")
-        .and_then(|list| list.get(0))
-        .and_then(Value::as_str);
+    let classes = keys.get("architectures");
+    let class = classes.and_then(|list| list.get(0)?.as_str());
     let kind = keys.get("model_type").and_then(Value::as_str);
     let named = |classes: &[&str], model_types: &[&str]| match class {
         Some(class) => classes.contains(&class),
         None => kind.is_some_and(|kind| model_types.contains(&kind)),
     };
-    let known = FAMILIES
-        .iter()
-        .find(|family| named(family.classes, family.model_types));
-    if let Some(family) = known {
-        // transformers builds what model_type says, with other numbers.
-        let other = |other: &&Family| kind.is_some_and(|kind| other.model_types.contains(&kind));
-        if let Some(other) = FAMILIES.iter().find(other)
-            && other != family
-        {
-            return keys.fail(format!(
-                "architectures says {}, and model_type {}: they are of different families",
-                class.unwrap_or_default(),
-                kind.unwrap_or_default()
-            ));
-        }
-        return Ok((family, None));
-    }
-    let wrapper = WRAPPERS
-        .iter()
-        .find(|wrapper| named(&[wrapper.class], &[wrapper.model_type]));
-    if let Some(wrapper) = wrapper {
-        let text = value
-            .get("text_config")
-            .and_then(|text| text.get("model_type"));
-        let text = text.and_then(Value::as_str).unwrap_or(wrapper.text);
-        let mut families = FAMILIES.iter();
-        if let Some(family) = families.find(|family| family.model_types.contains(&text)) {
-            return Ok((family, Some(wrapper)));
-        }
+    let mut families = FAMILIES.iter();
+    let known = families.find(|family| named(family.classes, family.model_types));
+    let mut wrappers = WRAPPERS.iter();
+    let wrapper = wrappers.find(|wrapper| named(&[wrapper.class], &[wrapper.model_type]));
+    let own = wrapper.map(|wrapper| std::slice::from_ref(&wrapper.model_type));
+    let own = known.map(|family| family.model_types).or(own);
+    // transformers builds what model_type says, with other numbers.
+    if let (Some(own), Some(class), Some(kind)) = (own, class, kind)
+        && !own.contains(&kind)
+    {
         return keys.fail(format!(
-            "{}'s text part is of the family {text} (text_config.model_type), which is not supported",
-            wrapper.class
+            "architectures says {class}, and model_type {kind}, not {}: they are of different families",
+            own.join(" or ")
         ));
     }
-    if let Some(what) = class
-        .or(kind)
-        .and_then(|name| unsuitable::class(name, value))
-    {
+    if let Some(family) = known {
+        return Ok((family, None));
+    }
+    if let Some(wrapper) = wrapper {
+        let family = text_family(keys, wrapper, value.get("text_config"))?;
+        return Ok((family, Some(wrapper)));
+    }
+    let name = class.or(kind);
+    if let Some(what) = name.and_then(|name| unsuitable::class(name, value)) {
         return keys.fail(what);
     }
-    let mut supported: Vec<&str> = FAMILIES
-        .iter()
-        .flat_map(|family| family.classes)
-        .copied()
-        .collect();
+    let classes = FAMILIES.iter().flat_map(|family| family.classes);
+    let mut supported: Vec<&str> = classes.copied().collect();
     supported.extend(WRAPPERS.iter().map(|wrapper| wrapper.class));
     keys.fail(format!(
         "architecture {} is not supported; supported: {}",
-        class
-            .or(kind)
-            .unwrap_or("(neither `architectures` nor `model_type` is given)"),
+        name.unwrap_or("(neither `architectures` nor `model_type` is given)"),
         supported.join(", ")
     ))
+}
+
+/// The family of the text part of a model that reads images too.
+fn text_family(
+    keys: &Keys,
+    wrapper: &Wrapper,
+    text: Option<&Value>,
+) -> Result<&'static Family, CheckpointError> {
+    let kind = text.and_then(|text| text.get("model_type")?.as_str());
+    let kind = kind.unwrap_or(wrapper.text);
+    let class = text.and_then(|text| text.get("architectures")?.get(0)?.as_str());
+    // transformers builds the text part that a class has where its type is called after the class's, and else what the type says.
+    let any = !wrapper.text.starts_with(wrapper.model_type);
+    let fits = |family: &&Family| {
+        let of_family = |kind: &str| family.model_types.contains(&kind);
+        // Files name the whole model's class here too.
+        let known = |class: &str| {
+            let mut wrappers = WRAPPERS.iter().filter(|other| other.class == class);
+            let mut families = FAMILIES.iter().filter(|other| other != family);
+            wrappers.all(|other| of_family(other.text))
+                && families.all(|other| !other.classes.contains(&class))
+        };
+        of_family(kind) && (any || of_family(wrapper.text)) && class.is_none_or(known)
+    };
+    let Some(family) = FAMILIES.iter().find(fits) else {
+        let class = class.map(|class| format!(" and {class} (architectures)"));
+        return keys.fail(format!(
+            "{}'s text part is of the family {kind} (text_config.model_type){}, which is not supported",
+            wrapper.class,
+            class.unwrap_or_default()
+        ));
+    };
+    Ok(family)
 }
 
 /// The configuration of the text part under transformers' names, with what the family takes where keys are left out.
@@ -151,8 +163,10 @@ fn in_plain_keys(
         plain.insert((*plain_name).into(), value);
     }
     for (key, setting) in family.defaults {
-        // Null is as good as none, but for a window, where it says that there is none, and sizes of heads, which follow from others then.
-        let null_says = ["sliding_window", "num_key_value_heads", "head_dim"].contains(key);
+        // Null is as good as none, but for a window, where it says that there is none, sizes of heads, which follow from others then,
+        // and layers' inputs, where transformers refuses it.
+        let null_says = ["sliding_window", "num_key_value_heads", "head_dim"].contains(key)
+            || key.ends_with("size_per_layer_input");
         if plain.get(*key).is_some_and(Value::is_null) && !null_says {
             plain.remove(*key);
         }
@@ -327,10 +341,10 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
             layers: windowed,
         }),
     };
-    let head_norms = match family.head_norms_key {
-        Some(key) => keys.flag(key, false)?,
-        None => true,
-    };
+    let head_norms = family.head_norms_key;
+    let head_norms = head_norms.map_or(Ok(true), |key| keys.flag(key, false))?;
+    let ahead = family.layers_ahead;
+    let ahead = ahead.map_or(Ok(None), |key| whole(keys, key))?;
     Ok(ModelConfig {
         family,
         text_part: false,
@@ -359,10 +373,7 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
         logit_softcap: softcap(family.logit_softcap)?,
         recurrent,
         experts: experts(keys, family, layers)?,
-        layers_ahead: match family.layers_ahead {
-            Some(key) => whole(keys, key)?.unwrap_or(0),
-            None => 0,
-        },
+        layers_ahead: ahead.unwrap_or(0),
         quantization: quantization::parse(keys, family)?,
         activation: match family.gate {
             Gate::Silu => Activation::Silu,
@@ -402,7 +413,14 @@ fn sharing(
     if !family.shares_keys {
         return Ok(None);
     }
-    let wide = keys.flag("use_double_wide_mlp", false)?;
+    let wide = "use_double_wide_mlp";
+    if let Some(key) = [key, wide]
+        .iter()
+        .find(|key| !keys.lacks(key) && keys.get(key).is_none())
+    {
+        return keys.fail(format!("{key} is null"));
+    }
+    let wide = keys.flag(wide, false)?;
     let count = whole(keys, key)?.unwrap_or(0);
     let layers = windowed.len();
     let parts = layers.checked_sub(count).map(|own| windowed.split_at(own));
@@ -428,11 +446,13 @@ fn layer_inputs(
     if !family.has(Part::InputTable) {
         return Ok(None);
     }
-    let width = whole(keys, "hidden_size_per_layer_input")?;
-    let rows = keys.size(key)?;
-    let Some(width) = width.filter(|width| *width > 0) else {
-        return Ok(None);
+    let Some(width) = whole(keys, "hidden_size_per_layer_input")? else {
+        return keys.fail("no hidden_size_per_layer_input");
     };
+    let rows = keys.size(key)?;
+    if width == 0 {
+        return Ok(None);
+    }
     if rows < vocab {
         return keys.fail(format!("{key} is {rows}, less than vocab_size ({vocab})"));
     }
@@ -459,25 +479,22 @@ fn full_layers(
         head_dim: keys.optional_size(key)?.unwrap_or(default),
         keys_are_values,
     };
-    // transformers 5 writes sizes by layer in place of these keys, with what is otherwise in a layer.
-    let Some(by_layer) = overrides(keys)?.values().next() else {
+    // transformers 5 writes sizes by layer in place of these keys, with what is otherwise in a layer: in none where it is empty or null.
+    if keys.lacks("per_layer_config") {
         return Ok(Some(full));
-    };
-    let read = |name: &str, base: usize| match by_layer.get(name) {
+    }
+    let by_layer = overrides(keys)?.values().next();
+    let read = |name: &str, base: usize| match by_layer.and_then(|by_layer| by_layer.get(name)) {
         None => Ok(base),
         Some(size) => match size.as_u64() {
             Some(size) if size > 0 => Ok(size as usize),
             _ => keys.fail(format!("per_layer_config: {name} is {}", short(size))),
         },
     };
+    let heads = "num_key_value_heads";
     for (key, own, name, base) in [
         (key, &mut full.head_dim, "head_dim", head_dim),
-        (
-            named.kv_heads,
-            &mut full.kv_heads,
-            "num_key_value_heads",
-            kv_heads,
-        ),
+        (named.kv_heads, &mut full.kv_heads, heads, kv_heads),
     ] {
         let size = read(name, base)?;
         if keys.get(key).is_some() && size != *own {
@@ -512,17 +529,12 @@ fn check_overrides(
         return Ok(());
     }
     // transformers writes as many digits as the last layer has.
-    let mut numbered: Vec<Option<&Value>> = vec![None; full.layers.len()];
+    let count = full.layers.len();
+    let mut numbered: Vec<Option<&Value>> = vec![None; count];
     for (key, own) in by_layer {
-        let layer = key
-            .parse()
-            .ok()
-            .filter(|layer: &usize| *layer < full.layers.len());
-        let Some(layer) = layer else {
-            return keys.fail(format!(
-                "per_layer_config names layer {key} of {}",
-                full.layers.len()
-            ));
+        let layer = key.parse().ok();
+        let Some(layer) = layer.filter(|layer: &usize| *layer < count) else {
+            return keys.fail(format!("per_layer_config names layer {key} of {count}"));
         };
         if numbered[layer].replace(own).is_some() {
             return keys.fail(format!("per_layer_config names layer {layer} twice"));
@@ -699,10 +711,10 @@ fn windows(
         return Ok(by_kind((0..layers).map(windowed).collect()));
     };
     let kinds = kinds.as_array().map_or(&[][..], Vec::as_slice);
-    if kinds.len() != layers {
+    let count = kinds.len();
+    if count != layers {
         return keys.fail(format!(
-            "layer_types has {} layers, num_hidden_layers is {layers}",
-            kinds.len()
+            "layer_types has {count} layers, num_hidden_layers is {layers}"
         ));
     }
     let kinds = kinds
@@ -796,11 +808,8 @@ fn experts(
         return Ok(None);
     }
     let mut counts = named.count.iter().filter(|key| !keys.lacks(key));
-    let count = counts
-        .next()
-        .or(named.count.last())
-        .copied()
-        .unwrap_or_default();
+    let count = counts.next().or(named.count.last()).copied();
+    let count = count.unwrap_or_default();
     let mxfp4 = keys
         .get("quantization_config")
         .is_some_and(|quantisation| quantisation.get("quant_method") == Some(&"mxfp4".into()));
@@ -827,15 +836,9 @@ fn experts(
         per_token: keys.size("num_experts_per_tok")?,
         intermediate,
         // Where there is no key the best experts are chosen first, and their weights then sum to 1.
-        normalise: match named.normalise {
-            Some(key) => keys.flag(key, false)?,
-            None => true,
-        },
+        normalise: (named.normalise).map_or(Ok(true), |key| keys.flag(key, false))?,
         scores: named.scores,
-        scale: match scale {
-            Some(key) => keys.positive(key, keys.get(key))?,
-            None => 1.0,
-        },
+        scale: scale.map_or(Ok(1.0), |key| keys.positive(key, keys.get(key)))?,
         shared,
         first,
         beside_dense: named.beside_dense.is_some(),
@@ -849,10 +852,8 @@ fn experts(
             experts.per_token, experts.count
         ));
     }
-    let dense = keys
-        .get("mlp_only_layers")
-        .is_some_and(|layers| layers.as_array().is_none_or(|layers| !layers.is_empty()));
-    if dense {
+    let dense = keys.get("mlp_only_layers");
+    if dense.is_some_and(|layers| layers.as_array().is_none_or(|layers| !layers.is_empty())) {
         return keys.fail("mlp_only_layers: layers without experts are not supported");
     }
     keys.must_be("decoder_sparse_step", 1)?;

@@ -118,10 +118,10 @@ fn kinds(keys: &Keys, layers: usize) -> Result<Vec<bool>, CheckpointError> {
             .collect());
     };
     let kinds = kinds.as_array().map_or(&[][..], Vec::as_slice);
-    if kinds.len() != layers {
+    let count = kinds.len();
+    if count != layers {
         return keys.fail(format!(
-            "layer_types has {} layers, num_hidden_layers is {layers}",
-            kinds.len()
+            "layer_types has {count} layers, num_hidden_layers is {layers}"
         ));
     }
     let recurrent = |kind: &Value| match kind.as_str() {

@@ -555,6 +555,15 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
     assert!(unsaid("60", json!({})).contains("names layer 60 of 60"));
     assert!(unsaid("5", json!({"head_dim": 512})).contains("names layer 5 twice"));
     assert!(unsaid("05", json!({"head_dim": -1})).contains("head_dim is -1"));
+    for none in [json!({}), Value::Null] {
+        let mut same = gemma4();
+        same["per_layer_config"] = none;
+        let keys = same.as_object_mut().unwrap();
+        keys.remove("global_head_dim");
+        keys.remove("num_global_key_value_heads");
+        let full = parse(&same).unwrap().full_layers.unwrap();
+        assert_eq!((full.head_dim, full.kv_heads), (256, 16));
+    }
     let theta = json!({"rope_theta": 1e4});
     for (key, value, told) in [
         ("per_layer_config", json!([1]), "per_layer_config is [1]"),
@@ -598,6 +607,26 @@ fn gemma_4_has_heads_of_another_width_in_layers_without_windows() {
             "num_kv_shared_layers",
             json!(-1),
             "num_kv_shared_layers is -1",
+        ),
+        (
+            "num_kv_shared_layers",
+            Value::Null,
+            "num_kv_shared_layers is null",
+        ),
+        (
+            "use_double_wide_mlp",
+            Value::Null,
+            "use_double_wide_mlp is null",
+        ),
+        (
+            "hidden_size_per_layer_input",
+            Value::Null,
+            "no hidden_size_per_layer_input",
+        ),
+        (
+            "vocab_size_per_layer_input",
+            Value::Null,
+            "no vocab_size_per_layer_input",
         ),
         (
             "use_double_wide_mlp",
@@ -865,6 +894,88 @@ fn a_class_of_one_family_and_a_type_of_another_are_a_contradiction() {
             let told = format!("architectures says {class}, and model_type {kind}");
             assert!(parse(&config).unwrap_err().contains(&told));
         }
+    }
+    // Of what images are read with too, outside and in the text part.
+    let gemma = "Gemma4ForConditionalGeneration";
+    for (class, kind) in [
+        (gemma, "llama"),
+        (gemma, "gemma4_unified"),
+        (gemma, "gemma4_text"),
+        ("Qwen3ForCausalLM", "gemma4"),
+        ("Gemma4ForCausalLM", "gemma4"),
+        ("LlamaForCausalLM", "gpt2"),
+    ] {
+        let config = json!({"architectures": [class], "model_type": kind});
+        let told = format!("architectures says {class}, and model_type {kind}, not ");
+        assert!(parse(&config).unwrap_err().contains(&told));
+    }
+    for (class, kind, text_class, fits) in [
+        (gemma, "gemma4_text", "Gemma4ForCausalLM", true),
+        (gemma, "gemma4_text", gemma, true),
+        (gemma, "llama", "LlamaForCausalLM", false),
+        (gemma, "gemma4_text", "LlamaForCausalLM", false),
+        (
+            gemma,
+            "gemma4_text",
+            "Gemma3ForConditionalGeneration",
+            false,
+        ),
+        (gemma, "gemma4_unified_text", gemma, false),
+        (
+            "Gemma3ForConditionalGeneration",
+            "gemma3_text",
+            "Gemma3ForCausalLM",
+            true,
+        ),
+        (
+            "Qwen2_5_VLForConditionalGeneration",
+            "qwen2_5_vl_text",
+            "Qwen2_5_VLForConditionalGeneration",
+            true,
+        ),
+        (
+            "Mistral3ForConditionalGeneration",
+            "mistral",
+            "MistralForCausalLM",
+            true,
+        ),
+        (
+            "Mistral3ForConditionalGeneration",
+            "ministral3",
+            "Ministral3ForCausalLM",
+            true,
+        ),
+        (
+            "Mistral3ForConditionalGeneration",
+            "mistral",
+            "LlamaForCausalLM",
+            false,
+        ),
+        (
+            "LlavaForConditionalGeneration",
+            "mistral",
+            "MistralForCausalLM",
+            true,
+        ),
+        (
+            "LlavaForConditionalGeneration",
+            "qwen2",
+            "Qwen2ForCausalLM",
+            true,
+        ),
+        (
+            "InternVLForConditionalGeneration",
+            "qwen3",
+            "Qwen3ForCausalLM",
+            true,
+        ),
+    ] {
+        let text = json!({"model_type": kind, "architectures": [text_class]});
+        let error = parse(&json!({"architectures": [class], "text_config": text})).unwrap_err();
+        let refused = error.contains(&format!(
+            "{class}'s text part is of the family {kind} (text_config.model_type) and {text_class}"
+        ));
+        assert_eq!(refused, !fits, "{class}, {kind}, {text_class}: {error}");
     }
     let mut wrapped =
         json!({"architectures": ["Mistral3ForConditionalGeneration"], "text_config": config()});

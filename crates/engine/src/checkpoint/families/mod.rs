@@ -383,6 +383,8 @@ pub struct Family {
     pub(crate) gguf_wide_scores: Option<usize>,
     /// How its router weighs experts, as GGUF numbers it (`expert_gating_func`).
     pub(crate) gguf_gating: u64,
+    /// Whether its older GGUF files have the factor of scores that `YaRN` has by itself.
+    pub(crate) gguf_yarn_factor: bool,
     /// Keys that must be true where a GGUF file has them.
     pub(crate) gguf_true: &'static [&'static str],
 }

@@ -163,6 +163,7 @@ const PLAIN: Family = Family {
     gguf_numbers: &[],
     gguf_wide_scores: None,
     gguf_gating: 1,
+    gguf_yarn_factor: false,
     gguf_true: &[],
 };
 
@@ -892,6 +893,7 @@ pub(crate) const FAMILIES: &[Family] = &[
 /// What `OLMo` 2 and 3 have in common.
 const OLMO: Family = Family {
     gguf: &["olmo2"],
+    gguf_yarn_factor: true,
     tensors: &[LAYER, HEAD_NORMS, NORMS_AFTER],
     divides_width: true,
     own_keys: true,

@@ -44,13 +44,10 @@ pub(super) fn family(
         );
     }
     let name = metadata.text("general.architecture")?.unwrap_or("(none)");
-    let pooled = metadata
-        .optional_size(&format!("{name}.pooling_type"))
-        .is_ok_and(|kind| kind.is_some());
-    let mut known: Vec<&Family> = FAMILIES
-        .iter()
-        .filter(|family| family.gguf.contains(&name))
-        .collect();
+    let pooled = metadata.optional_size(&format!("{name}.pooling_type"));
+    let pooled = pooled.is_ok_and(|kind| kind.is_some());
+    let of_name = |family: &&Family| family.gguf.contains(&name);
+    let mut known: Vec<&Family> = FAMILIES.iter().filter(of_name).collect();
     if (pooled || known.is_empty())
         && let Some(what) = unsuitable::gguf(name, pooled, tensors)
     {
@@ -233,7 +230,7 @@ pub(super) fn config(
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
     let mut scaling = match &by_kind {
         Some(_) => None,
-        None => scaling(metadata, &at, factors, head_dim, theta)?,
+        None => scaling(family, metadata, &at, factors, (head_dim, theta))?,
     };
     for (key, setting) in family.gguf_rope {
         if let Some(scaling) = &mut scaling {
@@ -319,10 +316,8 @@ pub(super) fn config(
             set("vocab_size_per_layer_input", vocab.into());
         }
     } else if let Some(windowed) = metadata.flags(&pattern) {
-        set(
-            "layer_types",
-            windowed.iter().copied().map(kind_of_layer).collect(),
-        );
+        let kinds = windowed.iter().copied().map(kind_of_layer).collect();
+        set("layer_types", kinds);
     } else if let Some(pattern) = metadata.optional_size(&pattern)? {
         set("sliding_window_pattern", pattern.into());
     }
@@ -439,11 +434,20 @@ fn sharing(
     layers: usize,
 ) -> Result<[(&'static str, Json); 3], CheckpointError> {
     let optional = |name: &str| metadata.optional_size(&at.key(name));
-    let count = optional("attention.shared_kv_layers")?.unwrap_or(0);
+    let key = at.key("attention.shared_kv_layers");
+    let count = metadata.optional_size(&key)?.unwrap_or(0);
+    let windowed = metadata.flags(&at.key("attention.sliding_window_pattern"));
+    let windowed = windowed.unwrap_or_default();
+    let parts = layers.checked_sub(count).map(|own| windowed.split_at(own));
+    if !parts.is_some_and(|(own, others)| others.iter().all(|kind| own.contains(kind))) {
+        return metadata.fail(format!(
+            "{key} is {count}, of {layers} layers: each needs one of its kind before them, whose keys and values it attends to"
+        ));
+    }
     let key = at.key("feed_forward_length");
     let widths = by_layer(metadata, &key, layers)?;
     let (first, wide) = (widths[0], widths[layers - 1] > widths[0]);
-    let own = layers.saturating_sub(count);
+    let own = layers - count;
     let fits = |(layer, width): (usize, usize)| width == first << usize::from(wide && layer >= own);
     if !widths.into_iter().enumerate().all(fits) {
         return metadata.fail(format!(
@@ -485,11 +489,9 @@ fn by_kind(
             "{key} is not a list of true and false for all layers"
         ));
     };
-    if windowed.len() != layers {
-        return metadata.fail(format!(
-            "{key} is of {} layers, of {layers}",
-            windowed.len()
-        ));
+    let of = windowed.len();
+    if of != layers {
+        return metadata.fail(format!("{key} is of {of} layers, of {layers}"));
     }
     let in_windows = optional("attention.key_length_swa")?.unwrap_or(head_dim);
     for (name, expected) in [
@@ -535,8 +537,7 @@ fn by_kind(
             turned
         }
     };
-    let full = windowed.iter().position(|windowed| !windowed);
-    let full = full.unwrap_or(layers);
+    let full = windowed.iter().position(|own| !own).unwrap_or(layers);
     let keys_are_values = !tensors.contains_key(&format!("blk.{full}.attn_v.weight"));
     let own = json!({
         "layer_types": windowed.iter().copied().map(kind_of_layer).collect::<Vec<_>>(), "head_dim": in_windows, (keys.head_dim.0): head_dim,
@@ -552,11 +553,11 @@ fn by_kind(
 
 /// `rope_scaling`
 fn scaling(
+    family: &Family,
     metadata: &Metadata,
     at: &Keys,
     factors: &Factors,
-    head_dim: usize,
-    theta: f64,
+    (head_dim, theta): (usize, f64),
 ) -> Result<Option<Json>, CheckpointError> {
     let key = |name: &str| at.key(&format!("rope.scaling.{name}"));
     let kind = metadata.text(&key("type"))?.unwrap_or("none");
@@ -598,7 +599,7 @@ fn scaling(
     let multiplier = multiplier.filter(|multiplier| *multiplier != 0.0);
     let turned = metadata.number(&key("yarn_attn_factor"))?;
     // Older files of OLMo 3 have the factor that YaRN has by itself; llama.cpp multiplies with it a second time.
-    let own = factor.filter(|_| kind == "yarn");
+    let own = factor.filter(|_| kind == "yarn" && family.gguf_yarn_factor);
     let own = own.map_or(1.0, |factor| 1.0 + 0.1 * factor.ln());
     let says_more = |factor: f64| [1.0, own].iter().all(|known| (factor - known).abs() > 1e-5);
     if attention.is_some_and(says_more) {

@@ -8,7 +8,7 @@ use super::computed::Computed;
 use super::{StoredTensor, Weights};
 use crate::checkpoint::adapter::Adapter;
 use crate::checkpoint::families::name_in_text_part;
-use crate::checkpoint::tensors::Names;
+use crate::checkpoint::tensors::{Names, is_of_shared_keys};
 use crate::checkpoint::{CheckpointError, ModelConfig};
 use juror_hub::layout::ADAPTER_WEIGHTS;
 
@@ -157,6 +157,8 @@ impl Weights {
                 self.tensors.insert(name, tensor);
             }
         }
+        // What would make keys that no layer has changes nothing, whether the base model's file holds them or not.
+        left.retain(|name| !is_of_shared_keys(config, name));
         if left.is_empty() {
             return Ok(());
         }
