@@ -14,9 +14,15 @@ pub(super) fn operations(run: &Measured, model: &ModelConfig) -> f64 {
     let request = |request: &RequestTimes| {
         // The last token is chosen but not put through the model.
         let (from, to) = (request.cached, request.prompt + request.output - 1);
-        let layers = 2.0 * model.active_layer_parameters() as f64 * (to - from) as f64;
+        // Through layers that attend to another's keys go only tokens whose logits are wanted.
+        let sharing = model.sharing_layer_parameters();
+        let own = model.active_layer_parameters() - sharing;
+        let layers = 2.0 * (own * (to - from) + sharing * request.output) as f64;
         let head = 2.0 * (model.vocab * model.hidden * request.output) as f64;
-        let keys = layout.layers(model).map(|(window, shape)| {
+        let shapes = layout.layers(model).enumerate();
+        let keys = shapes.map(|(layer, (window, shape))| {
+            let own = layer < model.first_sharing();
+            let from = if own { from } else { to - request.output };
             (shape.heads * shape.head_dim) as f64 * (seen(to, window) - seen(from, window))
         });
         let keys: f64 = keys.sum();
@@ -37,7 +43,10 @@ pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
     let head = (model.vocab * model.hidden) as f64 * precision.weights.for_head().bits();
     let layout = CacheLayout::from(model);
     let per_token = model.active_layer_parameters() as f64;
-    let all = (model.parameters() - model.vocab * model.hidden) as f64;
+    let tables = model.vocab * model.hidden + model.input_table();
+    let all = (model.parameters() - tables) as f64;
+    // Rows of a table alone are read of what layers get of a token, as stored, normally in 16 bits.
+    let inputs = model.layer_inputs.map_or(0, |inputs| inputs.width) * 2 * model.layers;
     let packed = context.packed as f64;
     let step = |step: &Step| {
         // Of a mixture's experts, as many as the step's tokens can reach; the packed weights are those of experts.
@@ -51,7 +60,7 @@ pub(super) fn bytes(run: &Measured, context: &Context) -> f64 {
             seen * kv_bytes_per_token(&shape, precision.kv)
         });
         let keys: usize = keys.sum();
-        (bits + head) / 8.0 + keys as f64
+        (bits + head) / 8.0 + tokens * inputs as f64 + keys as f64
     };
     run.record.steps.iter().map(step).sum()
 }

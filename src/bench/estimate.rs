@@ -8,7 +8,7 @@ use super::Ceiling;
 use juror_engine::checkpoint::ModelConfig;
 use juror_engine::engine::EngineConfig;
 use juror_engine::model::Precision;
-use juror_engine::model::attention::CacheLayout;
+use juror_engine::model::attention::{CacheLayout, kv_bytes_per_token};
 use juror_engine::model::memory::{MemoryFootprint, weight_bytes};
 use juror_engine::model::precision::WeightType;
 
@@ -55,16 +55,20 @@ impl Estimate {
         let weights = weight_bytes(config, parts, precision, packed);
         let of_layers = 2.0 * config.active_layer_parameters() as f64;
         let layout = CacheLayout::from(config);
-        let widths = layout.layers(config);
-        let width: usize = widths.map(|(_, shape)| shape.heads * shape.head_dim).sum();
-        let of_key = 4.0 * width as f64;
+        let shapes: Vec<_> = layout.layers(config).map(|(_, shape)| shape).collect();
+        let widths = shapes.iter().map(|shape| 4 * shape.heads * shape.head_dim);
+        let of_key = widths.clone().sum::<usize>() as f64;
+        // Prompts go through the layers alone that make keys of their own; all layers read keys.
+        let of_own_key = widths.take(config.first_sharing()).sum::<usize>() as f64;
+        let of_own = of_layers - 2.0 * config.sharing_layer_parameters() as f64;
         let of_head = 2.0 * (config.vocab * config.hidden) as f64;
         let length = tokens.prompt_length as f64;
-        let prompt_operations = tokens.prompts as f64 * (of_layers + of_key * length / 2.0);
+        let prompt_operations = tokens.prompts as f64 * (of_own + of_own_key * length / 2.0);
         let keys = length + tokens.outputs as f64 / tokens.generations.max(1) as f64 / 2.0;
         let rows = engine.max_sequences.min(tokens.generations).max(1) as f64;
         let steps = tokens.outputs as f64 / rows;
-        let key_bytes = layout.bytes_per_token(precision.kv) as f64;
+        let of_one = |shape| kv_bytes_per_token(shape, precision.kv);
+        let key_bytes = shapes.iter().map(of_one).sum::<usize>() as f64;
         // Weights in few bits are multiplied on a GPU no faster than in 16.
         let read = match (precision.weights, precision.compute) {
             (WeightType::Stored { .. }, DType::BF16 | DType::F16) => {
@@ -76,6 +80,8 @@ impl Estimate {
             }
             _ => weights,
         };
+        // Of the table of what layers get of a token rows alone are read.
+        let read = read.saturating_sub(2 * config.input_table());
         // A recurrent state is read and written.
         let state = 2.0 * footprint.state_bytes as f64;
         let step_bytes = read as f64 + rows * (keys * key_bytes + state);

@@ -15,10 +15,8 @@ pub(crate) fn limit(report: &Report) -> String {
         report.model_flops_utilisation,
         report.memory_bandwidth_utilisation,
     );
-    let attention = report
-        .breakdown
-        .as_ref()
-        .map_or(0.0, Breakdown::attention_share);
+    let breakdown = report.breakdown.as_ref();
+    let attention = breakdown.map_or(0.0, Breakdown::attention_share);
     if report.duration < TOO_SHORT || report.completed < report.max_sequences {
         format!(
             "too few samples to tell: {} generations in {:.2} s, with room for {} at once; give more --samples",

@@ -170,10 +170,8 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
     } else {
         subject.template.len()
     };
-    let own = subject
-        .jobs
-        .iter()
-        .map(|job| (job.prompt.len() + job.output).saturating_sub(shared));
+    let jobs = subject.jobs.iter();
+    let own = jobs.map(|job| (job.prompt.len() + job.output).saturating_sub(shared));
     let lengths = WorkloadLengths {
         shared,
         // The mean, with room for a block that extends past the text and for what the scheduler keeps free.
@@ -254,11 +252,8 @@ impl Subject {
 
     /// Checks that the jobs can be run at all, without loading anything.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
-        let longest = self
-            .jobs
-            .iter()
-            .map(|job| job.prompt.len() + job.output)
-            .max();
+        let jobs = self.jobs.iter();
+        let longest = jobs.map(|job| job.prompt.len() + job.output).max();
         let context = self.config.max_positions;
         Err(ModelError::Unsupported(match longest {
             None => "nothing to measure: no samples".into(),

@@ -354,10 +354,8 @@ fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
 /// The model and what is asked of it.
 fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subject, Failure> {
     let devices = open_devices(&[arguments.model.device], options)?;
-    let devices: Vec<Device> = devices
-        .into_iter()
-        .flat_map(|devices| devices.all)
-        .collect();
+    let devices = devices.into_iter().flat_map(|devices| devices.all);
+    let devices: Vec<Device> = devices.collect();
     let device = devices.first().cloned().unwrap_or(Device::Cpu);
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;

@@ -264,10 +264,8 @@ fn verify(given: &Given) -> anyhow::Result<()> {
     let of_files = ["max_line_bytes", "quiet", "allow_open"];
     let beside = "beside --gold and --pred: leave it out";
     given.refuse(given.has("gold"), &[], &of_files, beside)?;
-    let compat = given
-        .matches
-        .get_raw("profile")
-        .and_then(|mut it| it.next());
+    let compat = given.matches.get_raw("profile");
+    let compat = compat.and_then(|mut it| it.next());
     if given.has("decimal") && compat.is_some_and(|it| it == "compat") {
         bail!(
             "--decimal changes nothing under --profile compat, which reads numbers as Math-Verify does: leave it out"

@@ -5,7 +5,10 @@ use juror_engine::engine::Drafts;
 use juror_judge::catalog::shapes;
 
 fn estimate(shape: &str, tokens: Tokens) -> Estimate {
-    let config = shapes::find(shape).unwrap();
+    of_config(&shapes::find(shape).unwrap(), tokens, 1e12)
+}
+
+fn of_config(config: &ModelConfig, tokens: Tokens, flops: f64) -> Estimate {
     let precision = Precision::all(DType::BF16);
     let engine = EngineConfig {
         blocks: 1000,
@@ -20,11 +23,11 @@ fn estimate(shape: &str, tokens: Tokens) -> Estimate {
         drafts: Drafts::Off,
     };
     let ceiling = Ceiling {
-        flops: 1e12,
+        flops,
         bandwidth: 1e11,
     };
-    let footprint = MemoryFootprint::new(&config, precision, &Device::Cpu);
-    let model = (&config, 1);
+    let footprint = MemoryFootprint::new(config, precision, &Device::Cpu);
+    let model = (config, 1);
     Estimate::new(&tokens, model, precision, 0, &engine, ceiling, &footprint)
 }
 
@@ -60,6 +63,46 @@ fn more_work_takes_longer_and_larger_models_more_memory() {
         of_two.contains(" GB on each of 2 GPUs (weights "),
         "{of_two}"
     );
+}
+
+/// gemma-4-E2B: prompts go through 15 of 35 layers, all layers read keys, and the table of their inputs is not read whole.
+#[test]
+fn layers_that_attend_to_others_are_for_wanted_tokens() {
+    let kinds = (1..=35).map(|layer| match layer % 5 {
+        0 => "full_attention",
+        _ => "sliding_attention",
+    });
+    let config = serde_json::json!({"architectures": ["Gemma4ForCausalLM"], "hidden_size": 1536, "intermediate_size": 6144,
+        "layer_types": kinds.collect::<Vec<_>>(), "num_hidden_layers": 35, "num_key_value_heads": 1, "num_kv_shared_layers": 20,
+        "use_double_wide_mlp": true});
+    let config = ModelConfig::parse(&config.to_string(), "gemma-4-e2b").unwrap();
+    let sharing = config.sharing_layer_parameters();
+    let attention = 2 * 8 * (16 * 256 + 4 * 512);
+    assert_eq!(sharing, 1536 * (attention + 20 * (3 * 12_288 + 2 * 256)));
+    let own = config.active_layer_parameters() - sharing;
+    let tokens = Tokens {
+        generations: 64,
+        prompts: 102_400,
+        prompt_length: 1600,
+        outputs: 64,
+    };
+    let near = |seconds: f64, expected: f64| {
+        assert!(
+            (seconds / expected - 1.0).abs() < 1e-3,
+            "{seconds}, {expected}"
+        );
+    };
+    let keys = 4 * 8 * (12 * 256 + 3 * 512) * 800;
+    let by_arithmetic = of_config(&config, tokens, 1e9);
+    near(
+        by_arithmetic.prompt_seconds,
+        102_400.0 * (2 * own + keys) as f64 / 1e9 / SHARE,
+    );
+    let by_memory = of_config(&config, tokens, 1e20);
+    let read = 2.0 * (config.parameters() - config.input_table()) as f64;
+    near(by_memory.prompt_seconds, 200.0 * read / 1e11 / SHARE);
+    let keys = 64.0 * 1600.5 * (4 * (28 * 256 + 7 * 512)) as f64;
+    near(by_memory.output_seconds, (read + keys) / 1e11 / SHARE);
 }
 
 #[test]

@@ -89,10 +89,8 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         );
     }
     let out = arguments.output.filter(|path| path.as_os_str() != "-");
-    let out = out
-        .map(|out| shard_in_name(out, arguments.rows.shard))
-        .transpose()
-        .or_usage()?;
+    let out = out.map(|out| shard_in_name(out, arguments.rows.shard));
+    let out = out.transpose().or_usage()?;
     if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
         bail_usage!("--skip-bad sets bad lines aside beside the output: name a file with `-o`");
     }

@@ -123,10 +123,8 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     for (at, path) in files.into_iter().enumerate() {
         let verdicts = labels.verdicts(path)?;
         let samples = &labels.samples;
-        let activated = arguments
-            .active_parameters
-            .get(at)
-            .map(|billions| billions * 1e9);
+        let activated = arguments.active_parameters.get(at);
+        let activated = activated.map(|billions| billions * 1e9);
         let evaluation = Evaluation::of(path, &verdicts, samples, activated);
         let comparisons = judged.first().map_or(Vec::new(), |first| {
             let of = |task| {

@@ -164,7 +164,9 @@ impl Decoder {
             Linear::new(head, None, precision.weights.for_head())?
         };
         let embedding = (!config.tie_embeddings).then(|| loader.table(&names.embedding));
+        let embedding = embedding.transpose()?;
         let inputs = config.layer_inputs.map(|_| loader.inputs(&names));
+        let inputs = inputs.transpose()?;
         let mut layers = Vec::with_capacity(config.layers);
         for first in (0..config.layers).step_by(LOADED_AT_ONCE) {
             let group = first..config.layers.min(first + LOADED_AT_ONCE);
@@ -178,8 +180,8 @@ impl Decoder {
             }
         }
         Ok(Self {
-            embedding: embedding.transpose()?,
-            inputs: inputs.transpose()?,
+            embedding,
+            inputs,
             layers,
             norm: loader.checkpoint.vector(&names.norm)?,
             head,

@@ -282,6 +282,11 @@ mod plain {
         } = heads;
         let n = qkv.dim(0)?;
         let part = |from: usize, count: usize| {
+            if count == 0 {
+                // Some devices fail to allocate no bytes.
+                let none = qkv.narrow(1, 0, 0)?.unsqueeze(2)?;
+                return none.broadcast_as((n, 0, head_dim));
+            }
             qkv.narrow(1, from * head_dim, count * head_dim)?
                 .reshape((n, count, head_dim))?
                 .contiguous()

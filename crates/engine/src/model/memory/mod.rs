@@ -48,12 +48,8 @@ impl MemoryFootprint {
             .as_ref()
             .map_or(widest.intermediate, |experts| {
                 let routed = experts.intermediate * experts.per_token;
-                let dense = if experts.first > 0 {
-                    config.intermediate
-                } else {
-                    0
-                };
-                let beside = config.beside_experts() + experts.shared.unwrap_or(0);
+                let dense = usize::from(experts.first > 0) * widest.intermediate;
+                let beside = widest.beside_experts() + experts.shared.unwrap_or(0);
                 dense.max(routed + beside)
             });
         // The norm, the projections before and after the rotation, attention's output and its projection.
@@ -160,12 +156,8 @@ pub fn widening_room(config: &ModelConfig) -> usize {
     let heads = (widest.heads + 2 * widest.kv_heads) * widest.head_dim;
     let gated = match config.experts {
         Some(experts) => {
-            let dense = if experts.first > 0 {
-                config.intermediate
-            } else {
-                0
-            };
-            let beside = experts.shared.unwrap_or(0).max(config.beside_experts());
+            let dense = usize::from(experts.first > 0) * widest.intermediate;
+            let beside = experts.shared.unwrap_or(0).max(widest.beside_experts());
             2 * dense.max(beside)
         }
         None => 2 * widest.intermediate,
@@ -192,18 +184,14 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
             own.shared.unwrap_or(0),
         ),
     };
-    let beside = config.beside_experts();
     let inputs = config.layer_inputs.map_or(0, |inputs| inputs.width);
-    let sharing = config.sharing.filter(|_| first == config.layers);
-    let (others, wide) = sharing.map_or((0, 0), |own| (own.count, own.intermediate));
     let down = [
-        (config.intermediate, first - others),
-        (wide, others),
         (inputs, config.layers),
-        (beside, config.layers),
         (width, (config.layers - first) * count),
         (shared, config.layers - first),
     ]
+    .into_iter()
+    .chain(config.dense_widths().map(|width| (width, 1)))
     .map(|(width, matrices)| (width, matrices * width * config.hidden));
     // The numbers of matrices by row length: the attention's outputs, the last matrices of feed-forward networks, and all
     // others.

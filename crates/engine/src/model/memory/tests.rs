@@ -119,10 +119,10 @@ fn layers_that_attend_to_other_layers_have_no_cache() {
         0 => "full_attention",
         _ => "sliding_attention",
     });
-    let config = serde_json::json!({"architectures": ["Gemma4ForCausalLM"], "hidden_size": 1536, "intermediate_size": 6144,
+    let mut json = serde_json::json!({"architectures": ["Gemma4ForCausalLM"], "hidden_size": 1536, "intermediate_size": 6144,
         "layer_types": kinds.collect::<Vec<_>>(), "num_hidden_layers": 35, "num_key_value_heads": 1, "num_kv_shared_layers": 20,
         "use_double_wide_mlp": true});
-    let config = ModelConfig::parse(&config.to_string(), "gemma-4-e2b").unwrap();
+    let config = ModelConfig::parse(&json.to_string(), "gemma-4-e2b").unwrap();
     let (cpu, bf16) = (candle_core::Device::Cpu, Precision::all(DType::BF16));
     let footprint = MemoryFootprint::new(&config, bf16, &cpu);
     assert_eq!(
@@ -134,6 +134,19 @@ fn layers_that_attend_to_other_layers_have_no_cache() {
     // The widest feed-forward layer, and inputs of all layers.
     assert!(footprint.activation_bytes_per_token > 2 * (3 * 12_288 + 35 * 256));
     assert_eq!(widening_room(&config), 2 * 12_288 * 1536);
+    // Beside experts the same layers are the widest, and their last matrices count by their own widths.
+    for (key, value) in [
+        ("num_experts", 8),
+        ("top_k_experts", 2),
+        ("moe_intermediate_size", 704),
+    ] {
+        json[key] = value.into();
+    }
+    json["enable_moe_block"] = true.into();
+    let beside = ModelConfig::parse(&json.to_string(), "experts").unwrap();
+    assert_eq!(widening_room(&beside), 2 * 12_288 * 1536);
+    let more = MemoryFootprint::new(&beside, bf16, &cpu).activation_bytes_per_token;
+    assert_eq!(more - footprint.activation_bytes_per_token, 2 * 3 * 2 * 704);
     let eight = Precision {
         weights: WeightType::Q8_0,
         ..Precision::F32

@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 
-use super::{DeviceModel, LoadedModel, largest_that_fits};
+use super::{DeviceModel, LoadedModel, largest_that_fits, of_blocks};
 use juror_engine::engine::{
     Chosen, EngineConfig, Forward, Properties, RowRequest, StepModel, Ticket, TokenLogprobs,
 };
@@ -25,15 +25,14 @@ impl LoadedModel for ParallelModel {
         };
         let mut decoder =
             ParallelModel::with_cache(*self, limits, config.block_size, shared_prefix)?;
-        let sizes = config.clone();
         largest_that_fits(config.blocks, config.least_blocks, |blocks| {
-            resize(&mut decoder, &sizes, blocks)
+            resize(&mut decoder, config, blocks)
         })?;
         let recurrent = decoder.config().recurrent.is_some();
         Ok(Box::new(CudaSteps {
             states: recurrent.then_some(limits.states),
             decoder,
-            sizes,
+            sizes: config.clone(),
             asked: 0,
             collected: 0,
         }))
@@ -46,10 +45,7 @@ fn resize(
     sizes: &EngineConfig,
     blocks: usize,
 ) -> Result<(), ModelError> {
-    let sizes = EngineConfig {
-        blocks,
-        ..sizes.clone()
-    };
+    let sizes = of_blocks(sizes, blocks);
     let windowed = decoder.windowed();
     let windowed = windowed.map_or(0, |cache| sizes.windowed_blocks(cache.window, 2));
     decoder.resize_cache(blocks, windowed)

@@ -218,6 +218,16 @@ fn load_by_kernels(
     ))
 }
 
+/// The sizes of an engine with another number of blocks: a smaller cache has windows for fewer sequences too.
+fn of_blocks(sizes: &EngineConfig, blocks: usize) -> EngineConfig {
+    let part = sizes.max_sequences.saturating_mul(blocks);
+    EngineConfig {
+        blocks,
+        max_sequences: part.div_ceil(sizes.blocks.max(1)).max(1),
+        ..sizes.clone()
+    }
+}
+
 /// Builds a cache of `blocks` blocks; where memory does not suffice, of a thirty-second fewer, and so on, but not fewer than
 /// `least`. Free memory is known only roughly, so what is missing is mostly little.
 ///

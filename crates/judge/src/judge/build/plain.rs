@@ -2,7 +2,7 @@
 
 use candle_core::Tensor;
 
-use super::{DeviceModel, LoadedModel, largest_that_fits};
+use super::{DeviceModel, LoadedModel, largest_that_fits, of_blocks};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, LogitsModel, Properties};
 use juror_engine::model::attention::{
@@ -50,13 +50,7 @@ impl LoadedModel for PlainModel {
         let window = layout.windowed().and_then(|layers| layers.window);
         let sizes = config.clone();
         let cache = move |blocks: usize| {
-            // A smaller cache has windows for fewer sequences too.
-            let part = sizes.max_sequences.saturating_mul(blocks);
-            let sizes = EngineConfig {
-                blocks,
-                max_sequences: part.div_ceil(sizes.blocks.max(1)).max(1),
-                ..sizes.clone()
-            };
+            let sizes = of_blocks(&sizes, blocks);
             let windowed = window.map_or(0, |window| sizes.windowed_blocks(window, 1));
             let windows = in_window.saturating_mul(windowed.saturating_mul(block_size));
             let bytes = all.saturating_mul(blocks.saturating_mul(block_size));
