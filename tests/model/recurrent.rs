@@ -320,7 +320,13 @@ fn what_a_kind_of_layer_has_not_is_named() {
 fn the_factor_of_yarn_is_in_files_of_olmo_alone() {
     for (name, arch) in [("olmo3", "olmo2"), ("mistral3", "mistral3")] {
         let mut bytes = std::fs::read(data(&format!("gguf/{name}.gguf"))).unwrap();
-        let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+        let text = |text: &str| {
+            [
+                (text.len() as u64).to_le_bytes().as_slice(),
+                text.as_bytes(),
+            ]
+            .concat()
+        };
         let factor = 0.1f32.mul_add(4.0f32.ln(), 1.0);
         let mut more = text(&format!("{arch}.rope.scaling.attn_factor"));
         more.extend(6u32.to_le_bytes());
