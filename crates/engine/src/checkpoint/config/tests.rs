@@ -979,6 +979,7 @@ fn a_class_of_one_family_and_a_type_of_another_are_a_contradiction() {
     }
     let mut wrapped =
         json!({"architectures": ["Mistral3ForConditionalGeneration"], "text_config": config()});
+    wrapped["text_config"]["model_type"] = json!("qwen3");
     wrapped["tie_word_embeddings"] = json!("no");
     let error = parse(&wrapped).unwrap_err();
     assert!(error.contains("tie_word_embeddings is \"no\""), "{error}");
