@@ -315,7 +315,7 @@ fn what_a_kind_of_layer_has_not_is_named() {
     }
 }
 
-/// What `YaRN` has by itself stands in older files of OLMo 3; in any other it would be multiplied with a second time.
+/// What `YaRN` has by itself stands in older files of `OLMo` 3; in any other it would be multiplied with a second time.
 #[test]
 fn the_factor_of_yarn_is_in_files_of_olmo_alone() {
     for (name, arch) in [("olmo3", "olmo2"), ("mistral3", "mistral3")] {
