@@ -22,11 +22,6 @@ test *ARGS:
 test-driver *ARGS:
     cargo test --test cuda_driver {{ ARGS }}
 
-# Downloads in the hub's chunks (the feature `xet`): types, and the hub's tests with the program that has it.
-test-xet *ARGS:
-    cargo clippy -p juror-hub --features xet -- -D warnings
-    cargo test --features xet --test cli hub:: {{ ARGS }}
-
 # The Python package: types, examples, tests (needs Python 3.10 or later and Node.js, and downloads packages).
 python *ARGS:
     scripts/check_python.sh {{ ARGS }}

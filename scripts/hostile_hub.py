@@ -5,7 +5,7 @@
 
 Each run has a hub of its own that changes a twentieth to a third of its answers, by the run's seed: status, lengths, ETags, redirects, Retry-After,
 contents that are flipped, cut, longer, empty or another page, connections that break off, fall silent or send a byte now and
-then. It has the weights in chunks too, for a binary with the feature `xet`, and spoils what describes them. In every fourth run the cache was damaged before. Whatever the hub does, `juror models pull` must end in time, without a panic, with exit code 0,
+then. In every fourth run the cache was damaged before. Whatever the hub does, `juror models pull` must end in time, without a panic, with exit code 0,
 1 or 2; write nothing outside its cache; leave whole files alone where it says 0, each with the content that the honest hub has; and never
 give a content a name that is not its hash.
 """
@@ -42,36 +42,6 @@ def sha256(content: bytes) -> str:
 TAGS = {name: (sha256 if name.endswith(".safetensors") else git)(content) for name, content in FILES.items()}
 
 
-CHUNK, CHUNKS, HEAD = 4096, 4, 8
-"""Bytes of a chunk of the weights, chunks of a block, bytes before each chunk."""
-
-
-def blocks() -> list[bytes]:
-    """The weights in blocks of chunks, each chunk behind a version, its length, how it is packed (not at all) and its length unpacked."""
-    weights = FILES["model.safetensors"]
-    chunks = [weights[at : at + CHUNK] for at in range(0, len(weights), CHUNK)]
-    packed = [bytes(1) + (length := len(chunk).to_bytes(3, "little")) + bytes(1) + length + chunk for chunk in chunks]
-    return [b"".join(packed[at : at + CHUNKS]) for at in range(0, len(packed), CHUNKS)]
-
-
-BLOCKS = blocks()
-
-
-def reconstruction(host: str, start: int, end: int) -> dict:
-    """Of which chunks the weights from one byte to another are made."""
-    terms, fetched = [], {}
-    first = start // (CHUNK * CHUNKS)
-    for number in range(first, min(end // (CHUNK * CHUNKS), len(BLOCKS) - 1) + 1):
-        packed, name = BLOCKS[number], f"{number:064x}"
-        count = -(-len(packed) // (CHUNK + HEAD))
-        skipped = start % (CHUNK * CHUNKS) // CHUNK if number == first else 0
-        chunks = {"start": skipped, "end": count}
-        terms.append({"hash": name, "unpacked_length": len(packed) - count * HEAD - skipped * CHUNK, "range": chunks})
-        place = {"start": skipped * (CHUNK + HEAD), "end": len(packed) - 1}
-        fetched[name] = [{"url": f"http://{host}/blocks/{number}", "ranges": [{"chunks": chunks, "bytes": place}]}]
-    return {"offset_into_first_range": start % CHUNK, "terms": terms, "xorbs": fetched}
-
-
 class Hub(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -95,21 +65,12 @@ class Hub(http.server.BaseHTTPRequestHandler):
         path, dice = self.path.split("?")[0], self.server.dice
         name = path.rsplit("/", 1)[-1]
         status, headers, body = 200, {}, b""
-        start, _, end = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
-        if "/xet-read-token/" in path:
-            access = {"casUrl": f"http://{self.headers['Host']}", "accessToken": "x", "exp": 4_000_000_000}
-            body = json.dumps(access).encode()
-        elif path.startswith("/v2/reconstructions/"):
-            body = json.dumps(reconstruction(self.headers["Host"], int(start), int(end))).encode()
-        elif path.startswith("/blocks/"):
-            status, body = 206, BLOCKS[int(name)][int(start) : int(end) + 1]
-        elif path.startswith("/api/"):
+        start = self.headers.get("Range", "").removeprefix("bytes=").partition("-")[0]
+        if path.startswith("/api/"):
             body = json.dumps({"sha": COMMIT, "siblings": [{"rfilename": name} for name in FILES]}).encode()
         elif name in FILES:
             body = FILES[name]
             headers = {"ETag": f'"{TAGS[name]}"', "X-Repo-Commit": COMMIT}
-            if name.endswith(".safetensors"):
-                headers["X-Xet-Hash"] = "ab" * 32
             if start and int(start) < len(body):
                 status, headers["Content-Range"] = 206, f"bytes {start}-{len(body) - 1}/{len(body)}"
                 body = body[int(start) :]
@@ -127,18 +88,6 @@ class Hub(http.server.BaseHTTPRequestHandler):
     def spoil(self, dice, status, headers, body):
         def at(length):
             return dice.randrange(length) if length else 0
-
-        if (b'"xorbs"' in body or b'"casUrl"' in body) and dice.random() < 0.5:
-            self.server.kinds["chunks"] += 1
-            told = json.loads(body)
-            for key in dice.sample(sorted(told), dice.randrange(1, 3)):
-                told[key] = dice.choice([None, 0, 1 << 31, -1, [], {}, "local:///etc", "http://127.0.0.1:1", "http://["])
-            terms = told.get("terms")
-            for term in terms if isinstance(terms, list) else []:
-                if dice.random() < 0.3:
-                    term[dice.choice(sorted(term))] = dice.choice([0, 5, (1 << 32) - 1, {"start": 9, "end": 1}, "0" * 64])
-            body = json.dumps(told).encode()
-            return status, {**headers, "Content-Length": str(len(body))}, body, "whole"
 
         page = b"<html><body>Forbidden</body></html>"
         flipped = bytearray(body)

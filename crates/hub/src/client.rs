@@ -6,7 +6,7 @@
 //! GET  /ORG/NAME/resolve/COMMIT/FILE            the content, for large files by way of another server
 //! ```
 //!
-//! With the feature `xet` also what `xet.rs` lists. Of data sets `/api/datasets/…` and `/datasets/ORG/NAME/…`.
+//! Of data sets `/api/datasets/…` and `/datasets/ORG/NAME/…`.
 //!
 //! Redirects are followed here, one by one: the token goes to the hub alone, and what the hub says of a file counts, not
 //! what a server says that it sends on to.
@@ -29,8 +29,6 @@ use crate::name::{Commit, ETag, FileName, HubId, percent_encode};
 use crate::retry::{AttemptError, transport, with_retries};
 use crate::settings::Settings;
 use crate::url::{host, join, origin, without_query};
-#[cfg(feature = "xet")]
-use crate::xet::{Access, Xet, XetHash};
 
 /// How long a connection may take.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
@@ -56,9 +54,6 @@ pub(crate) struct Content {
     pub(crate) tag: ETag,
     /// The size in bytes, if the hub says it.
     pub(crate) size: Option<u64>,
-    /// Its name in chunks, if it can be had so.
-    #[cfg(feature = "xet")]
-    pub(crate) xet: Option<XetHash>,
 }
 
 /// An answer after all redirects.
@@ -101,8 +96,6 @@ struct Linked {
     commit: Option<String>,
     tag: Option<String>,
     size: Option<u64>,
-    #[cfg(feature = "xet")]
-    xet: Option<XetHash>,
 }
 
 impl Linked {
@@ -113,10 +106,6 @@ impl Linked {
         self.size = self
             .size
             .or_else(|| header(headers, "x-linked-size")?.trim().parse().ok());
-        #[cfg(feature = "xet")]
-        if let Some(hash) = header(headers, "x-xet-hash").filter(|_| self.xet.is_none()) {
-            self.xet = XetHash::parse(hash);
-        }
     }
 }
 
@@ -127,8 +116,6 @@ pub(crate) struct Client<'a> {
     authorization: Option<String>,
     /// How long a connection may stay silent.
     pub(crate) patience: Duration,
-    #[cfg(feature = "xet")]
-    pub(crate) xet: Xet,
     watch: &'a Watch<'a>,
 }
 
@@ -168,8 +155,6 @@ impl<'a> Client<'a> {
             endpoint,
             authorization: token.map(|token| format!("Bearer {token}")),
             patience: settings.patience,
-            #[cfg(feature = "xet")]
-            xet: Xet::new(settings),
             watch,
         })
     }
@@ -263,7 +248,6 @@ impl<'a> Client<'a> {
                 commit: of,
                 tag,
                 size,
-                ..
             } = &answer.linked;
             if let Some(of) = of.as_ref().filter(|of| *of != commit.as_str()) {
                 let message = format!("asked for commit {commit}, the answer is of {of}");
@@ -278,33 +262,6 @@ impl<'a> Client<'a> {
                 tag: ETag::parse(tag)
                     .ok_or_else(|| fail(format!("`{tag}` is no ETag of a hub")))?,
                 size: size.or_else(|| length?.trim().parse().ok()),
-                #[cfg(feature = "xet")]
-                xet: answer.linked.xet.clone(),
-            })
-        })
-    }
-
-    /// The hub's leave to fetch contents of a commit in chunks.
-    #[cfg(feature = "xet")]
-    pub(crate) fn xet_access(&self, id: &HubId, commit: &Commit) -> Result<Access, Fault> {
-        let (endpoint, plural) = (&self.endpoint, id.kind().plural());
-        let repository = id.repository();
-        let url = format!("{endpoint}/api/{plural}/{repository}/xet-read-token/{commit}");
-        self.with_retries(|deadline| {
-            let answer = self.send(Method::Get, &url, 0, Some(deadline))?;
-            if answer.status() != 200 {
-                return Err(error_of(self, id, None, answer));
-            }
-            let access = serde_json::from_reader(answer.into_reader().take(1 << 16));
-            // Other schemes mean folders of this machine to the client; plain HTTP is taken from a hub that has it too.
-            let fits = |access: &Access| {
-                join(&self.endpoint, &access.cas_url).as_ref() == Some(&access.cas_url)
-            };
-            access.ok().filter(fits).ok_or_else(|| {
-                AttemptError::from(Fault::Protocol {
-                    url: url.clone(),
-                    message: "the answer gives no access to contents in chunks".into(),
-                })
             })
         })
     }
@@ -445,8 +402,6 @@ mod tests {
             offline: false,
             patience: Duration::from_secs(1),
             certificates: None,
-            #[cfg(feature = "xet")]
-            xet: false,
         };
         let hub = "https://hub.example/hf";
         let client = Client::new(&settings(hub, "hf_x"), &|_| {}).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::cache::{Repository, note_damage};
 use crate::client::{Client, Content};
@@ -16,8 +16,6 @@ use crate::name::{Commit, ETag, FileName, HubId};
 use crate::retry::{AttemptError, Attempts};
 use crate::url::host;
 use crate::{Event, Watch};
-#[cfg(feature = "xet")]
-use crate::{url::without_query, xet::BURSTS};
 
 /// How many files are fetched at once.
 pub(crate) const WORKERS: usize = 8;
@@ -121,7 +119,7 @@ impl Downloads<'_> {
 
     /// Fetches content to the path of its tag. A refused download leaves no file; an interrupted one is kept.
     fn fetch_blob(&self, task: &Task, stop: &AtomicBool) -> Result<u64, Fault> {
-        let Content { tag, size, .. } = &task.content;
+        let Content { tag, size } = &task.content;
         let path = self.repository.incomplete(tag);
         let mut partial = Partial::open(path, tag, size.unwrap_or_default())?;
         let mut resumed = partial.length > 0;
@@ -138,11 +136,6 @@ impl Downloads<'_> {
                 Ok(()) => break,
                 // The existing part may be from another program that writes in another order.
                 Err(Fault::Hash { .. }) if resumed => self.restart(&mut partial)?,
-                #[cfg(feature = "xet")]
-                Err(Fault::Hash { .. }) if partial.by_xet => {
-                    self.leave_xet(task.file, "what came is not what the hub names");
-                    self.restart(&mut partial)?;
-                }
                 Err(error) => {
                     partial.remove()?;
                     return Err(error);
@@ -185,8 +178,6 @@ impl Downloads<'_> {
         if size.is_some_and(|size| partial.length > size) {
             self.restart(partial)?;
         }
-        #[cfg(feature = "xet")]
-        self.by_xet(task, partial, stop)?;
         if size == Some(partial.length) {
             return Ok(());
         }
@@ -208,81 +199,17 @@ impl Downloads<'_> {
                 message: format!("the server answered {status} to a request for a part of {file}"),
             }));
         }
-        let (url, patience) = (answer.url().to_owned(), self.client.patience);
-        self.receive(task, partial, answer.into_reader(), (&url, patience), stop)
+        let url = answer.url().to_owned();
+        self.receive(task, partial, answer.into_reader(), &url, stop)
     }
 
-    /// Fetches what is missing in chunks, if the hub has it so. Whatever fails there is left to plain HTTP, which goes on from the bytes
-    /// that came; an error is one of this machine.
-    #[cfg(feature = "xet")]
-    fn by_xet(
-        &self,
-        task: &Task,
-        partial: &mut Partial,
-        stop: &AtomicBool,
-    ) -> Result<(), AttemptError> {
-        let Content { tag, size, xet } = &task.content;
-        let (Some(size), Some(hash)) = (*size, xet) else {
-            return Ok(());
-        };
-        // A content that cannot be checked does not come in chunks either.
-        let wanted =
-            |length| length < size && tag.hash().is_some() && !self.client.xet.is_given_up();
-        let mut failures = 0;
-        while wanted(partial.length) {
-            let before = partial.length;
-            let came = match self.client.xet_access(self.id, self.commit) {
-                Ok(access) => {
-                    let url = without_query(&access.cas_url);
-                    let patience = self.client.patience * BURSTS;
-                    match self.client.xet.open(&access, hash, before, size, stop) {
-                        Ok(reader) => {
-                            partial.by_xet = true;
-                            self.receive(task, partial, reader, (url, patience), stop)
-                        }
-                        Err(message) => Err(AttemptError::transient(Fault::Protocol {
-                            url: url.into(),
-                            message,
-                        })),
-                    }
-                }
-                Err(fault) => Err(fault.into()),
-            };
-            let Err(failure) = came else {
-                continue;
-            };
-            if matches!(*failure.error, Fault::Io { .. } | Fault::DiskFull { .. }) {
-                return Err(failure);
-            }
-            // A stream that got on may have ended with its token.
-            failures = match partial.length.saturating_sub(before) {
-                0..PROGRESS => failures + 1,
-                _ => 0,
-            };
-            if failures == 2 || failure.attempts == 1 {
-                self.leave_xet(task.file, &failure.error.what_happened());
-            }
-        }
-        Ok(())
-    }
-
-    /// Fetches the rest of the download over plain HTTP.
-    #[cfg(feature = "xet")]
-    fn leave_xet(&self, file: &FileName, why: &str) {
-        if self.client.xet.give_up() {
-            (self.watch)(Event::Note(&format!(
-                "{file}: the hub's chunks (Xet) failed: {why}; the rest comes over plain HTTP"
-            )));
-        }
-    }
-
-    /// Appends what a server at an address sends; it must not be silent for longer than the time that goes with it.
+    /// Appends what the server at an address sends.
     fn receive(
         &self,
         task: &Task,
         partial: &mut Partial,
         mut reader: impl Read,
-        (url, patience): (&str, Duration),
+        url: &str,
         stop: &AtomicBool,
     ) -> Result<(), AttemptError> {
         let (file, size) = (task.file, task.content.size);
@@ -317,7 +244,7 @@ impl Downloads<'_> {
             partial.write(&buffer[..count])?;
             (self.watch)(Event::Received(count as u64));
             came += count as u64;
-            if since.elapsed() >= patience {
+            if since.elapsed() >= self.client.patience {
                 if came < TRICKLE && size != Some(partial.length) {
                     let why = format!(": {came} bytes in {} s", since.elapsed().as_secs());
                     return broken(partial.length, &why);
@@ -348,9 +275,6 @@ struct Partial {
     fetched: u64,
     /// The SHA-256 of that part, if it will be needed.
     hash: Option<Sha256>,
-    /// Whether some of it may have come in chunks.
-    #[cfg(feature = "xet")]
-    by_xet: bool,
 }
 
 impl Partial {
@@ -382,8 +306,6 @@ impl Partial {
             length,
             fetched: 0,
             hash,
-            #[cfg(feature = "xet")]
-            by_xet: false,
         })
     }
 
@@ -402,10 +324,6 @@ impl Partial {
         let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
         emptied.map_err(|source| Fault::io(&self.path, source))?;
         self.length = 0;
-        #[cfg(feature = "xet")]
-        {
-            self.by_xet = false;
-        }
         self.hash = self.hash.as_ref().map(|_| Sha256::new());
         Ok(())
     }

@@ -6,7 +6,6 @@
 //! | `settings` | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
 //! | `client`, `url` | the hub's requests over HTTP, its redirects |
 //! | `error_response`, `retry` | what an error status means, and when to try again |
-//! | `xet` | contents in chunks, by the hub's own client (feature `xet`) |
 //! | `download`, `hash` | files in parallel, each resumable, each checked against the hash that names it |
 //! | [`http`] | certificates, addresses and waits, for clients of other servers too |
 //! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
@@ -31,8 +30,6 @@ mod retry;
 mod settings;
 mod splits;
 mod url;
-#[cfg(feature = "xet")]
-mod xet;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

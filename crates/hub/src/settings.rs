@@ -27,9 +27,6 @@ pub(crate) struct Settings {
     pub(crate) patience: Duration,
     /// Certificates to trust instead of the built-in ones, `SSL_CERT_FILE`.
     pub(crate) certificates: Option<PathBuf>,
-    /// Whether contents in chunks are asked for, unless `HF_HUB_DISABLE_XET`.
-    #[cfg(feature = "xet")]
-    pub(crate) xet: bool,
 }
 
 impl Settings {
@@ -79,8 +76,6 @@ impl Settings {
                 .filter(|seconds| *seconds > 0)
                 .map_or(PATIENCE, Duration::from_secs),
             certificates: path("SSL_CERT_FILE"),
-            #[cfg(feature = "xet")]
-            xet: !is_on("HF_HUB_DISABLE_XET"),
         })
     }
 }

@@ -10,8 +10,6 @@ mod patience;
 mod refusals;
 mod resumption;
 pub(crate) mod server;
-#[cfg(feature = "xet")]
-mod xet;
 
 use std::fs;
 use std::path::{Path, PathBuf};
