@@ -70,7 +70,6 @@ impl Cell {
         )
     }
 
-    /// The schema's depth is checked, and so bounds this recursion.
     fn of(kind: &Type, feature: &Value, arrow: Option<arrow::Table>) -> Self {
         let feature = of_elements(feature);
         let child = |at| arrow.and_then(|arrow: arrow::Table| arrow.child(at));
@@ -221,12 +220,7 @@ impl Leaf {
                 unit: unit(&time.unit),
                 is_utc: time.is_adjusted_to_u_t_c,
             },
-            // Our footer gives intervals this type, which no value has.
-            (Some(LogicalType::Unknown), ..)
-                if (physical, length) == (Physical::FIXED_LEN_BYTE_ARRAY, 12) =>
-            {
-                Self::Interval
-            }
+            (_, ConvertedType::INTERVAL, _) => Self::Interval,
             (_, ConvertedType::DATE, _) => Self::Date,
             (_, ConvertedType::JSON, _) => Self::Json,
             // Without a logical type the file does not say whether there is a zone.

@@ -1,35 +1,33 @@
 //! Parquet: row after row, nested columns as JSON objects and lists.
 //!
-//! The `parquet` crate allocates memory by what a file claims, so everything is checked before it gets it:
+//! The `parquet` crate reads the format. What a footer claims is held against the file first, and a panic of the crate is an error of the file.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `thrift` | reads structs by a table of their fields, and writes them |
-//! | `footer` | the schema and the row groups, checked against the file's size |
-//! | `pages` | the pages of a row group, checked against the memory limit |
+//! | `footer` | the schema and the row groups, held against the file's size |
 //! | `cells`, `arrow` | values as JSON, by what the file says of its columns |
-//! | `levels` | how many values a page makes from a row, or from a few bytes |
 
 mod arrow;
 mod cells;
 mod footer;
-mod levels;
-mod pages;
-mod thrift;
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use parquet::bloom_filter::Sbbf;
+use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::file::reader::RowGroupReader;
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::record::Row;
-use parquet::record::reader::{ReaderIter, TreeBuilder};
+use parquet::record::reader::{ReaderIter, RowIter, TreeBuilder};
+use parquet::schema::types::Type;
 
 use self::cells::Cell;
 use self::footer::Footer;
-use self::pages::Group;
 use super::bytes::{Bytes, Expansion};
 use super::line::LineLimit;
 use super::{Next, RowReader, too_long};
@@ -71,7 +69,6 @@ impl Parquet {
             file: name.clone(),
             source,
         })?;
-        // The crate checks what it reads, but was not written for malicious files.
         let footer = panics::guarded(|| footer::read(&file)).flatten();
         let Footer { metadata, cells } = footer.map_err(|reason| damaged(&name, 0, &reason))?;
         let length = file.metadata().map_or(0, |metadata| metadata.len());
@@ -99,16 +96,59 @@ impl Parquet {
                 return Ok(None);
             }
             self.rows = None;
-            let group = Group::new(
-                Arc::clone(&self.file),
-                self.length,
-                self.metadata.row_group(self.groups),
-            );
+            let group = Group {
+                file: Arc::clone(&self.file),
+                metadata: self.metadata.row_group(self.groups),
+            };
             self.groups += 1;
             let schema = self.metadata.file_metadata().schema_descr_ptr();
             let builder = TreeBuilder::new().with_batch_size(group.batch());
             self.rows = Some(builder.as_iter(schema, &group)?);
         }
+    }
+}
+
+/// One row group.
+struct Group<'m> {
+    file: Arc<File>,
+    metadata: &'m RowGroupMetaData,
+}
+
+impl Group<'_> {
+    /// How many rows to read ahead: the fewer, the more memory each takes.
+    fn batch(&self) -> usize {
+        const MOST: usize = 1024;
+        let columns = self.metadata.columns();
+        let is_list = |column: &ColumnChunkMetaData| column.column_descr().max_rep_level() > 0;
+        if columns.iter().any(is_list) {
+            return 4;
+        }
+        (MOST * MOST / columns.len().max(1)).clamp(1, MOST)
+    }
+}
+
+impl RowGroupReader for Group<'_> {
+    fn metadata(&self) -> &RowGroupMetaData {
+        self.metadata
+    }
+
+    fn num_columns(&self) -> usize {
+        self.metadata.num_columns()
+    }
+
+    fn get_column_page_reader(&self, column: usize) -> Result<Box<dyn PageReader>, ParquetError> {
+        let rows = usize::try_from(self.metadata.num_rows())?;
+        let (file, column) = (Arc::clone(&self.file), self.metadata.column(column));
+        let pages = SerializedPageReader::new(file, column, rows, None)?;
+        Ok(Box::new(pages))
+    }
+
+    fn get_column_bloom_filter(&self, _: usize) -> Option<&Sbbf> {
+        None
+    }
+
+    fn get_row_iter(&self, projection: Option<Type>) -> Result<RowIter<'_>, ParquetError> {
+        RowIter::from_row_group(projection, self)
     }
 }
 
