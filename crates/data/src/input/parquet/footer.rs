@@ -68,13 +68,12 @@ pub(super) fn read(file: &File) -> Result<Footer, String> {
 }
 
 /// Whether a column holds months, days and milliseconds.
-pub(super) fn is_interval(column: &Type) -> bool {
+fn is_interval(column: &Type) -> bool {
     column.get_basic_info().converted_type() == ConvertedType::INTERVAL
 }
 
 /// The schema with intervals as plain bytes.
 fn without_intervals(kind: &Type) -> Result<Type, ParquetError> {
-    let info = kind.get_basic_info();
     match kind {
         Type::GroupType { basic_info, fields } => Ok(Type::GroupType {
             basic_info: basic_info.clone(),
@@ -83,13 +82,13 @@ fn without_intervals(kind: &Type) -> Result<Type, ParquetError> {
                 .map(|field| without_intervals(field).map(Arc::new))
                 .collect::<Result<_, _>>()?,
         }),
-        leaf if is_interval(leaf) => {
+        Type::PrimitiveType { basic_info, .. } if is_interval(kind) => {
             Type::primitive_type_builder(kind.name(), Physical::FIXED_LEN_BYTE_ARRAY)
-                .with_repetition(info.repetition())
+                .with_repetition(basic_info.repetition())
                 .with_length(12)
                 .build()
         }
-        leaf => Ok(leaf.clone()),
+        Type::PrimitiveType { .. } => Ok(kind.clone()),
     }
 }
 
