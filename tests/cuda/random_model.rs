@@ -18,7 +18,7 @@ pub(crate) const BLOCK: usize = 16;
 pub(crate) struct Random {
     pub(crate) config: ModelConfig,
     pub(crate) weights: Weights,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What the numbers of a Llama's keys and values are multiplied by.
@@ -128,12 +128,34 @@ impl Random {
             .collect();
         candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
         std::fs::write(folder.path().join("config.json"), text).unwrap();
+        Self::open(config, folder)
+    }
+
+    fn open(config: ModelConfig, folder: tempfile::TempDir) -> Self {
         let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
         Self {
             config,
             weights: Weights::open(&source).unwrap(),
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// The same model with other tensors in its file.
+    #[allow(dead_code, reason = "not every test program changes tensors")]
+    pub(crate) fn changed(&self, change: impl Fn(&str, Tensor) -> Tensor) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |folder: &tempfile::TempDir, name: &str| folder.path().join(name);
+        let stored = file(&self.folder, "model.safetensors");
+        let stored = candle_core::safetensors::load(stored, &Device::Cpu).unwrap();
+        let changed = stored.into_iter().map(|(name, tensor)| {
+            let tensor = change(&name, tensor);
+            (name, tensor)
+        });
+        let changed: std::collections::HashMap<String, Tensor> = changed.collect();
+        candle_core::safetensors::save(&changed, file(&folder, "model.safetensors")).unwrap();
+        let config = file(&folder, "config.json");
+        std::fs::copy(file(&self.folder, "config.json"), config).unwrap();
+        Self::open(self.config.clone(), folder)
     }
 
     /// What its weights are kept in as they are stored, in bf16 else.

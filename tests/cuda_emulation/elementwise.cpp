@@ -74,8 +74,8 @@ void quantized_equal(const std::string& name, const Buffer<uint8_t>& out, const 
 template <typename T> void norms(int rows, int width) {
     using K = Kernels<T>;
     Random random(width);
-    const auto x = random.normals<T>(rows * width), added = random.normals<T>(rows * width, 3.0f),
-               weight = random.normals<T>(width);
+    const auto x = random.normals<T>(rows * width), added = random.normals<T>(rows * width, 3.0f);
+    const auto weight = random.normals<float>(width);
     const float eps = 1e-6f;
     const bool by_warp = width <= 512;
     const dim3 block = by_warp ? dim3(32, 8) : dim3(threads_for(width, 512, 64, 1024));
@@ -88,7 +88,7 @@ template <typename T> void norms(int rows, int width) {
             for (int i = 0; i < width; i++) {
                 const size_t at = row * width + i;
                 comparison.close(at, to_float(out[at]),
-                                 to_float(input[at]) / std::sqrt(squares / width + eps) * to_float(weight[i]),
+                                 to_float(input[at]) / std::sqrt(squares / width + eps) * weight[i],
                                  ROUNDING<T>);
             }
         }
@@ -131,7 +131,7 @@ template <typename T> void norms(int rows, int width) {
         comparison.equal(i, to_float(residual_fp8[i]), to_float(sum[i]));
 
     // The norm of the added is rounded, as if it were a kernel of its own: to the bit the same as two.
-    const auto added_weight = random.normals<T>(width);
+    const auto added_weight = random.normals<float>(width);
     Buffer<T> normed(rows * width), apart(rows * width), residual_apart(rows * width);
     for (size_t i = 0; i < sum.size(); i++)
         residual[i] = residual_fp8[i] = residual_apart[i] = x[i];
@@ -169,7 +169,8 @@ template <typename T> void norms_otherwise(int rows, int width) {
     const bool by_warp = width <= 512;
     const dim3 block = by_warp ? dim3(32, 8) : dim3(threads_for(width, 512, 64, 1024));
     const unsigned grid = by_warp ? up(rows, 8) : rows;
-    const auto wide = random.normals<T>(rows * stride), weight = random.normals<T>(width);
+    const auto wide = random.normals<T>(rows * stride);
+    const auto weight = random.normals<float>(width);
     Buffer<T> x(rows * width), whole(rows * width), in_place(rows * stride);
     for (int i = 0; i < rows * stride; i++)
         in_place[i] = wide[i];

@@ -24,7 +24,7 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
     const int stored = keys_are_values ? heads + kv_heads : all;
     Random random(head_dim + n);
     const auto qkv = random.normals<T>(static_cast<size_t>(n) * stored * head_dim, 2.0f);
-    const auto q_norm = random.normals<T>(head_dim), k_norm = random.normals<T>(head_dim);
+    const auto q_norm = random.normals<float>(head_dim), k_norm = random.normals<float>(head_dim);
     Buffer<float> cos(ANGLES * half), sin(ANGLES * half), k_scale(kv_heads), v_scale(kv_heads);
     for (int i = 0; i < ANGLES * half; i++) {
         const double angle = (i / half) * std::pow(10000.0, -static_cast<double>(i % half) / half);
@@ -80,7 +80,7 @@ void split(const char* name, KERNEL* kernel, const Shape& shape) {
                 for (const double number : numbers)
                     squares += number * number;
                 for (int i = 0; i < head_dim; i++) {
-                    const double weight = is_value ? 1.0 : to_float((head < heads ? q_norm : k_norm)[i]);
+                    const double weight = is_value ? 1.0 : (head < heads ? q_norm : k_norm)[i];
                     numbers[i] *= weight / std::sqrt(squares / head_dim + EPS);
                 }
             };

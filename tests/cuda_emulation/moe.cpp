@@ -12,7 +12,6 @@ template <typename T> struct Kernels;
 #define KERNELS(T)                                                                                                     \
     template <> struct Kernels<T> {                                                                                    \
         static constexpr const char* name = #T;                                                                        \
-        static constexpr auto route = moe_route_##T;                                                                   \
         static constexpr auto tile32 = moe_gemm_tile32_##T;                                                            \
         static constexpr auto tile128 = moe_gemm_tile128_##T;                                                          \
         static constexpr auto e4m3_tile32 = moe_gemm_e4m3_tile32_##T;                                                  \
@@ -24,12 +23,18 @@ template <typename T> struct Kernels;
 KERNELS(bf16)
 KERNELS(f16)
 
-/// With `sigmoid` also a correction, a scale, and a scale of each expert.
-template <typename T> void routing(int n, int experts, int k, bool renormalise, bool sigmoid = false) {
+/// With `sigmoid` also a correction, a scale, and a scale of each expert. From two parts on each logit is theirs, with a bias; they are far
+/// smaller one than the other, so that experts which a logit in 16 bits would not tell apart are in their order.
+void routing(int n, int experts, int k, bool renormalise, bool sigmoid = false, int parts = 1) {
     Random random(experts);
-    auto logits = random.normals<T>(n * experts, 2.0f);
+    auto logits = random.normals<float>(n * parts * experts, 2.0f);
+    const auto bias = random.normals<float>(experts);
     for (int i = 0; i < experts; i++) // equal logits: the lowest numbers are taken
-        logits[i] = from_float<T>(i % 2 == 0 ? 0.0f : -0.0f);
+        logits[i] = i % 2 == 0 ? 0.0f : -0.0f;
+    for (int i = 0; parts > 1 && i < n * parts * experts; i++) {
+        const int part = i / experts % parts;
+        logits[i] = part == 0 ? -bias[i % experts] : std::ldexp(logits[i], -10 * part);
+    }
     Buffer<unsigned> chosen(n * k);
     Buffer<float> weights(n * k), correction(experts), scales(experts);
     for (int i = 0; i < experts; i++) {
@@ -38,17 +43,20 @@ template <typename T> void routing(int n, int experts, int k, bool renormalise, 
     }
     const float scale = sigmoid ? 2.5f : 1.0f;
     launch("moe_route", up(n, 8), 256, 0, [&] {
-        Kernels<T>::route(chosen.data(), weights.data(), logits.data(), sigmoid ? correction.data() : nullptr,
-                          sigmoid ? scales.data() : nullptr, n, experts, k, renormalise, sigmoid, scale);
+        moe_route(chosen.data(), weights.data(), logits.data(), parts > 1 ? bias.data() : nullptr,
+                  sigmoid ? correction.data() : nullptr, sigmoid ? scales.data() : nullptr, n, parts, experts, k, renormalise,
+                  sigmoid, scale);
     });
-    Comparison comparison(std::string("moe_route_") + Kernels<T>::name + " of " + std::to_string(experts));
+    Comparison comparison("moe_route of " + std::to_string(experts) + " in " + std::to_string(parts));
     for (int token = 0; token < n; token++) {
         std::vector<double> p(experts), rank(experts);
         std::vector<int> order(experts);
         std::iota(order.begin(), order.end(), 0);
         double sum = 0.0, chosen_sum = 0.0;
         for (int i = 0; i < experts; i++) {
-            const double logit = to_float(logits[token * experts + i]);
+            double logit = parts > 1 ? bias[i] : 0.0;
+            for (int part = 0; part < parts; part++)
+                logit += logits[(token * parts + part) * experts + i];
             sum += p[i] = sigmoid ? 1.0 / (1.0 + std::exp(-logit)) : std::exp(logit);
             rank[i] = p[i] + (sigmoid ? correction[i] : 0.0);
         }
@@ -65,14 +73,14 @@ template <typename T> void routing(int n, int experts, int k, bool renormalise, 
 }
 
 void not_a_number() {
-    Buffer<bf16> logits(40);
+    Buffer<float> logits(40);
     for (int i = 0; i < 40; i++)
-        logits[i] = from_float<bf16>(i == 7 ? NAN : 1.0f);
+        logits[i] = i == 7 ? NAN : 1.0f;
     Buffer<unsigned> chosen(8);
     Buffer<float> weights(8);
     launch("moe_route", 1, 256, 0, [&] { 
-        moe_route_bf16(chosen.data(), weights.data(), logits.data(), nullptr, nullptr, 1, 40, 8, 1, 0, 1.0f);
-     });
+        moe_route(chosen.data(), weights.data(), logits.data(), nullptr, nullptr, nullptr, 1, 1, 40, 8, 1, 0, 1.0f);
+    });
     Comparison comparison("moe_route of NaN");
     for (int j = 0; j < 8; j++) {
         comparison.equal(j, chosen[j] < 40, true);
@@ -254,12 +262,14 @@ template <typename T> void products_in_e4m3(int n, int experts, int k, int outpu
 } // namespace
 
 int main() {
-    routing<bf16>(9, 128, 8, true);
-    routing<f16>(3, 32, 4, false);
-    routing<bf16>(2, 500, 32, true);
-    routing<f16>(1, 5, 5, false);
-    routing<bf16>(9, 128, 8, true, true);
-    routing<f16>(3, 33, 4, false, true);
+    routing(9, 128, 8, true);
+    routing(3, 32, 4, false);
+    routing(2, 500, 32, true);
+    routing(1, 5, 5, false);
+    routing(9, 128, 8, true, true);
+    routing(3, 33, 4, false, true);
+    routing(3, 128, 8, true, true, 3);
+    routing(2, 60, 4, true, false, 2);
     not_a_number();
     Random random(1);
     for (const auto& [pairs, experts] : {std::pair(1, 2), {511, 40}, {2051, 9}})

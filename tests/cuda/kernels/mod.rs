@@ -92,8 +92,8 @@ fn norms() {
         for (rows, width) in [(1, 64), (9, 256), (300, 1024), (33, 4096), (3, 16_384)] {
             let (x, x_there) = gpu.random(1, rows, width);
             let (y, y_there) = gpu.random(2, rows, width);
-            let (weight, weight_there) = gpu.random(3, 1, width);
-            let weight = weight.flatten_all().unwrap();
+            let weight = gpu.random(3, 1, width).0.flatten_all().unwrap();
+            let weight_there = weight.to_device(&gpu.device).unwrap();
             let shape = (rows, width);
             let out = gpu.zeros(rows, width, dtype);
             let expected = ops::rms_norm(&x, &weight, 1e-6).unwrap();
@@ -198,10 +198,8 @@ fn heads_are_split_normed_rotated_and_stored() {
             for normed in [true, false] {
                 let width = (heads + 2 * kv_heads) * head_dim;
                 let (qkv, qkv_there) = gpu.random(4, n, width);
-                let (q_norm, q_norm_there) = gpu.random(5, 1, head_dim);
-                let (k_norm, k_norm_there) = gpu.random(6, 1, head_dim);
-                let flat = |x: &Tensor| x.flatten_all().unwrap();
-                let (q_norm, k_norm) = (flat(&q_norm), flat(&k_norm));
+                let norm = |seed| gpu.random(seed, 1, head_dim).0.flatten_all().unwrap();
+                let (q_norm, k_norm) = (norm(5), norm(6));
                 let positions: Vec<u32> = (0..n as u32).map(|i| i * 7 % 90).collect();
                 let slots: Vec<u32> = (0..n as u32).map(|i| (i * 11 + 3) % 160).collect();
                 let angles: Vec<f32> = (0..90 * head_dim / 2).map(|i| i as f32 * 0.37).collect();
@@ -228,7 +226,7 @@ fn heads_are_split_normed_rotated_and_stored() {
                 let (cos, sin) = (array(&there(&cos)), array(&there(&sin)));
                 let (positions, places) = (gpu.words(&positions), gpu.words(&slots));
                 let (positions, places) = (array(&positions), array(&places));
-                let norms = (array(&q_norm_there), array(&k_norm_there));
+                let norms = (array(&there(&q_norm)), array(&there(&k_norm)));
                 let halves = Tensor::full(0.5f32, kv_heads, &gpu.device).unwrap();
                 let halves = array(&halves);
                 for kv in [dtype, DType::F8E4M3] {

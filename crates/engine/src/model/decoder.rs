@@ -146,6 +146,11 @@ impl Decoder {
                 weights,
                 device,
                 compute: dtype,
+                norms: if config.family.zero_centred {
+                    DType::F32
+                } else {
+                    dtype
+                },
                 // The CPU packs, and may quantise, what the checkpoint stores; a GPU multiplies in the type it computes in.
                 matrices: (!device.is_cpu()).then_some(dtype),
             },
@@ -183,7 +188,7 @@ impl Decoder {
             embedding,
             inputs,
             layers,
-            norm: loader.checkpoint.vector(&names.norm)?,
+            norm: loader.checkpoint.norm(&names.norm)?,
             head,
             ropes: RotaryTable::all(config, device, dtype)?,
             config: config.clone(),
@@ -560,11 +565,8 @@ impl Loader<'_> {
         let names = LayerNames::new(config, index);
         let checkpoint = &self.checkpoint;
         let own = checkpoint.config;
-        let optional = |name: &Option<String>| {
-            name.as_ref()
-                .map(|name| checkpoint.vector(name))
-                .transpose()
-        };
+        let optional =
+            |name: &Option<String>| name.as_ref().map(|name| checkpoint.norm(name)).transpose();
         let recurrent = (0..index).filter(|&before| config.is_recurrent(before));
         let recurrent = recurrent.count();
         let mixer = if let Some(names) = &names.delta {
@@ -592,9 +594,10 @@ impl Loader<'_> {
                     None
                 },
                 // Their exponentials are summed in f32, as those of the scores.
-                sinks: optional(&names.sinks)?
-                    .map(|sinks| sinks.to_dtype(DType::F32))
-                    .transpose()?,
+                sinks: match &names.sinks {
+                    Some(sinks) => Some(checkpoint.vector(sinks)?.to_dtype(DType::F32)?),
+                    None => None,
+                },
                 gate: self.head_gate(&names.qkv)?,
                 output: self.linear(&[names.output], config.biases.output)?,
             }))
@@ -610,7 +613,7 @@ impl Loader<'_> {
                 Some([gate, output, norm]) => Some(LayerInput {
                     gate: self.linear(std::slice::from_ref(gate), false)?,
                     output: self.linear(std::slice::from_ref(output), false)?,
-                    norm: checkpoint.vector(norm)?,
+                    norm: checkpoint.norm(norm)?,
                     eps: config.rms_norm_eps as f32,
                 }),
                 None => None,
@@ -689,16 +692,17 @@ impl Loader<'_> {
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
         let router = std::slice::from_ref(router);
-        let (mut router, bias) = self.checkpoint.linear(router, config.biases.feed_forward)?;
+        // The router is small, and rounding it would choose other experts.
+        let exact = TensorReader {
+            compute: DType::F32,
+            matrices: self.checkpoint.matrices.map(|_| DType::F32),
+            ..self.checkpoint
+        };
+        let (mut router, bias) = exact.linear(router, config.biases.feed_forward)?;
         if let Some(beside) = beside {
-            let scale = self
-                .checkpoint
-                .vector(&beside.router_scale)?
-                .to_dtype(DType::F32)?;
-            let scale = (scale / (config.hidden as f64).sqrt())?;
+            let scale = (exact.vector(&beside.router_scale)? / (config.hidden as f64).sqrt())?;
             router = router.to_dtype(DType::F32)?.broadcast_mul(&scale)?;
         }
-        // The router is small, and rounding it would choose other experts.
         let router_type = self.precision.weights.for_router(self.precision.compute);
         let experts = (0..sizes.count)
             .map(|index| match experts {
@@ -740,14 +744,14 @@ impl Loader<'_> {
         };
         let checkpoint = &self.checkpoint;
         mixture.scales = Some(checkpoint.numbers(&names.expert_scales)?);
-        let norm = checkpoint.vector(&names.norm)?;
+        let norm = checkpoint.norm(&names.norm)?;
         Ok(FeedForward::Beside(Box::new(Beside {
             dense: self.gated(&names.dense)?,
-            dense_result_norm: checkpoint.vector(&names.dense_result_norm)?,
+            dense_result_norm: checkpoint.norm(&names.dense_result_norm)?,
             ones: norm.ones_like()?,
             norm,
             mixture,
-            result_norm: checkpoint.vector(&names.result_norm)?,
+            result_norm: checkpoint.norm(&names.result_norm)?,
             eps: config.rms_norm_eps as f32,
         })))
     }
@@ -809,7 +813,7 @@ impl Loader<'_> {
         Ok(LayerInputs {
             table: self.table(table)?,
             projection: self.linear(std::slice::from_ref(projection), false)?,
-            norm: self.checkpoint.vector(norm)?,
+            norm: self.checkpoint.norm(norm)?,
             eps: self.checkpoint.config.rms_norm_eps as f32,
         })
     }

@@ -108,7 +108,7 @@ impl Mixture {
     /// What the experts give for `x` that are chosen by `routed`, `[N, hidden]` both.
     fn chosen(&self, x: &Tensor, routed: &Tensor) -> Result<Tensor, ModelError> {
         let (n, hidden) = x.dims2()?;
-        let logits = self.router.forward(routed)?.to_dtype(DType::F32)?;
+        let logits = self.router.forward(&routed.to_dtype(DType::F32)?)?;
         let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
         let mut tokens = vec![(Vec::new(), Vec::new()); self.experts.len()];
         for (token, logits) in logits.iter().enumerate() {

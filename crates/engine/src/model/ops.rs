@@ -232,7 +232,12 @@ mod plain {
     use super::{AttentionOutput, Heads, Result, Tensor, ops, rotary_emb};
 
     pub(super) fn rms_norm(x: &Tensor, weight: &Tensor, eps: f32) -> Result<Tensor> {
-        ops::rms_norm(&x.contiguous()?, weight, eps)
+        let x = x.contiguous()?;
+        if x.dtype() == weight.dtype() {
+            return ops::rms_norm(&x, weight, eps);
+        }
+        // Some weights are kept in f32.
+        ops::rms_norm(&x.to_dtype(weight.dtype())?, weight, eps)?.to_dtype(x.dtype())
     }
 
     pub(super) fn add_rms_norm(
@@ -298,7 +303,7 @@ mod plain {
                 return Ok(x);
             }
             let x = match norm {
-                Some(weight) => ops::rms_norm(&x, weight, eps)?,
+                Some(weight) => rms_norm(&x, weight, eps)?,
                 None => x,
             };
             rotary_emb::rope(&x.unsqueeze(2)?, &cos, &sin)?.squeeze(2)
@@ -311,7 +316,7 @@ mod plain {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{Device, Tensor};
+    use candle_core::{DType, Device, Tensor};
 
     use super::{AttentionOutput, Heads, plain};
 
@@ -360,6 +365,23 @@ mod tests {
                 &plain::clamped_swiglu(&gate_up, 1.7, 0.7).unwrap(),
             );
         }
+    }
+
+    /// Half of bf16's step at 1 above it, which bf16 has not.
+    #[test]
+    fn a_weight_in_f32_is_not_rounded_to_the_type_of_rows() {
+        let weight = Tensor::full(1.0 + 2f32.powi(-8), 64, &Device::Cpu).unwrap();
+        let x = random(&[9, 64]).to_dtype(DType::BF16).unwrap();
+        let wide = x.to_dtype(DType::F32).unwrap();
+        let expected = plain::rms_norm(&wide, &weight, 1e-6).unwrap();
+        let expected = expected.to_dtype(DType::BF16).unwrap();
+        let numbers = |x: &Tensor| x.to_dtype(DType::F32).unwrap().to_vec2::<f32>().unwrap();
+        let normed = plain::rms_norm(&x, &weight, 1e-6).unwrap();
+        assert_eq!(normed.dtype(), DType::BF16);
+        assert_eq!(numbers(&normed), numbers(&expected));
+        let ones = weight.ones_like().unwrap();
+        let without = plain::rms_norm(&x, &ones, 1e-6).unwrap();
+        assert_ne!(numbers(&normed), numbers(&without));
     }
 
     #[test]

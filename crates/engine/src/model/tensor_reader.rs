@@ -24,8 +24,10 @@ pub(super) struct TensorReader<'a> {
     pub(super) shard: Shard,
     pub(super) weights: &'a Weights,
     pub(super) device: &'a Device,
-    /// The type that vectors are converted to: norms, biases.
+    /// The type that vectors are converted to.
     pub(super) compute: DType,
+    /// That of norms, in which `1 + w` of families that store `w` is not rounded.
+    pub(super) norms: DType,
     /// The type that matrices are converted to; `None` leaves them as they are stored.
     pub(super) matrices: Option<DType>,
 }
@@ -34,7 +36,12 @@ pub(super) struct TensorReader<'a> {
 pub(super) type Projection = (Tensor, Option<Tensor>);
 
 impl TensorReader<'_> {
-    /// A vector: a norm, a head's sinks.
+    /// A norm's weight.
+    pub(super) fn norm(&self, name: &str) -> Result<Tensor, ModelError> {
+        Ok(self.weights.get(name, self.device, self.norms)?)
+    }
+
+    /// A vector: a bias, a head's sinks.
     pub(super) fn vector(&self, name: &str) -> Result<Tensor, ModelError> {
         Ok(self.weights.get(name, self.device, self.compute)?)
     }
@@ -456,7 +463,7 @@ impl TensorReader<'_> {
 
     /// The norm of queries, or of keys, by head or of all heads together.
     pub(super) fn head_norm(&self, name: &str) -> Result<Tensor, ModelError> {
-        let norm = self.vector(name)?;
+        let norm = self.norm(name)?;
         let Some(order) = self.head_order() else {
             return Ok(norm);
         };

@@ -10,8 +10,8 @@ use super::{
     SecondRope, SharingLayers, quantization, recurrent, rope,
 };
 use crate::checkpoint::families::{
-    Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, WRAPPERS, Windows,
-    Wrapper,
+    Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, Windows, Wrapper,
+    wrappers,
 };
 use crate::checkpoint::{CheckpointError, unsuitable};
 
@@ -19,7 +19,7 @@ use crate::checkpoint::{CheckpointError, unsuitable};
 pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig, CheckpointError> {
     let given = Keys::new(value, path);
     let (family, wrapper) = family(&given, value)?;
-    let value = in_plain_keys(&given, value, family, wrapper)?;
+    let value = in_plain_keys(&given, value, family, wrapper.as_ref())?;
     let keys = Keys::new(&value, path);
     let config = ModelConfig {
         text_part: wrapper.is_some(),
@@ -59,7 +59,7 @@ impl Setting {
 fn family(
     keys: &Keys,
     value: &Value,
-) -> Result<(&'static Family, Option<&'static Wrapper>), CheckpointError> {
+) -> Result<(&'static Family, Option<Wrapper>), CheckpointError> {
     let classes = keys.get("architectures");
     let class = classes.and_then(|list| list.get(0)?.as_str());
     let kind = keys.get("model_type").and_then(Value::as_str);
@@ -69,9 +69,10 @@ fn family(
     };
     let mut families = FAMILIES.iter();
     let known = families.find(|family| named(family.classes, family.model_types));
-    let mut wrappers = WRAPPERS.iter();
-    let wrapper = wrappers.find(|wrapper| named(&[wrapper.class], &[wrapper.model_type]));
-    let own = wrapper.map(|wrapper| std::slice::from_ref(&wrapper.model_type));
+    let wrapper = wrappers().find(|wrapper| named(&[wrapper.class], &[wrapper.model_type]));
+    let own = wrapper
+        .as_ref()
+        .map(|wrapper| std::slice::from_ref(&wrapper.model_type));
     let own = known.map(|family| family.model_types).or(own);
     // transformers builds what model_type says, with other numbers.
     if let (Some(own), Some(class), Some(kind)) = (own, class, kind)
@@ -86,7 +87,7 @@ fn family(
         return Ok((family, None));
     }
     if let Some(wrapper) = wrapper {
-        let family = text_family(keys, wrapper, value.get("text_config"))?;
+        let family = text_family(keys, &wrapper, value.get("text_config"))?;
         return Ok((family, Some(wrapper)));
     }
     let name = class.or(kind);
@@ -95,7 +96,7 @@ fn family(
     }
     let classes = FAMILIES.iter().flat_map(|family| family.classes);
     let mut supported: Vec<&str> = classes.copied().collect();
-    supported.extend(WRAPPERS.iter().map(|wrapper| wrapper.class));
+    supported.extend(wrappers().map(|wrapper| wrapper.class));
     keys.fail(format!(
         "architecture {} is not supported; supported: {}",
         name.unwrap_or("(neither `architectures` nor `model_type` is given)"),
@@ -118,7 +119,7 @@ fn text_family(
         let of_family = |kind: &str| family.model_types.contains(&kind);
         // Files name the whole model's class here too.
         let known = |class: &str| {
-            let mut wrappers = WRAPPERS.iter().filter(|other| other.class == class);
+            let mut wrappers = wrappers().filter(|other| other.class == class);
             let mut families = FAMILIES.iter().filter(|other| other != family);
             wrappers.all(|other| of_family(other.text))
                 && families.all(|other| !other.classes.contains(&class))

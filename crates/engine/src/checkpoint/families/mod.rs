@@ -24,7 +24,7 @@ use std::fmt;
 
 mod rows;
 
-pub(crate) use rows::{FAMILIES, WRAPPERS};
+pub(crate) use rows::FAMILIES;
 
 /// A tensor's place in the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -399,6 +399,22 @@ pub(crate) struct Wrapper {
     pub(crate) text: &'static str,
     /// Whether the embedding table is the output head too where no key says so.
     pub(crate) ties: bool,
+}
+
+/// Classes with towers for images or sound, one a line: class, `model_type`, that of the text part, and `tied` for a head that is the table.
+const WRAPPERS: &str = include_str!("wrappers.tsv");
+
+/// All classes with towers.
+pub(crate) fn wrappers() -> impl Iterator<Item = Wrapper> {
+    WRAPPERS.lines().filter_map(|line| {
+        let mut words = line.split('\t');
+        Some(Wrapper {
+            class: words.next()?,
+            model_type: words.next()?,
+            text: words.next()?,
+            ties: words.next().is_some(),
+        })
+    })
 }
 
 /// Beginnings of names of tensors that read images and sound, or guess several tokens ahead.

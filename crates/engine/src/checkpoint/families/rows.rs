@@ -2,7 +2,7 @@
 
 use super::{
     Bias, ExpertKeys, Factor, Family, FullLayerKeys, Gate as GateKind, HeadNorms, Part, Scores,
-    Setting, SharedWidth, TensorName, Unrotated, Windows, Wrapper,
+    Setting, SharedWidth, TensorName, Unrotated, Windows,
 };
 
 use Part::{
@@ -167,6 +167,13 @@ const PLAIN: Family = Family {
     gguf_true: &[],
 };
 
+/// One whose attention may have biases.
+const BIASED: Family = Family {
+    qkv_bias: Bias::Key("attention_bias"),
+    output_bias: Bias::Key("attention_bias"),
+    ..PLAIN
+};
+
 /// Experts as Qwen has them, under the one name that transformers 5 has for their number in all families.
 const MIXTURE: ExpertKeys = ExpertKeys {
     count: &["num_local_experts", "num_experts"],
@@ -206,10 +213,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["qwen3"],
         tensors: &[LAYER, HEAD_NORMS],
         defaults: QWEN_WINDOWS,
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         windows: Windows::Switched,
-        ..PLAIN
+        ..BIASED
     },
     Family {
         name: "Qwen3Moe",
@@ -222,14 +227,12 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("use_qk_norm", Flag(true)),
             ("shared_expert_intermediate_size", Size(0)),
         ],
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         windows: Windows::Switched,
         experts: Some(ExpertKeys {
             normalise: Some("norm_topk_prob"),
             ..MIXTURE
         }),
-        ..PLAIN
+        ..BIASED
     },
     // Qwen3.5, 3.6 and 3.8: recurrent layers (<https://arxiv.org/abs/2412.06464>), and some with gated attention.
     Family {
@@ -296,13 +299,11 @@ pub(crate) const FAMILIES: &[Family] = &[
         // Its router always divides.
         without_effect: &["norm_topk_prob"],
         theta: Some(500_000.0),
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         experts: Some(ExpertKeys {
             stacked: true,
             ..MIXTURE
         }),
-        ..PLAIN
+        ..BIASED
     },
     // Llama 3 and its like (<https://arxiv.org/abs/2407.21783>).
     Family {
@@ -314,11 +315,9 @@ pub(crate) const FAMILIES: &[Family] = &[
         divides_width: true,
         own_keys: true,
         theta: Some(10_000.0),
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         feed_forward_bias: Bias::Key("mlp_bias"),
         gguf_pairs: true,
-        ..PLAIN
+        ..BIASED
     },
     // <https://arxiv.org/abs/2310.06825>
     Family {
@@ -612,11 +611,9 @@ pub(crate) const FAMILIES: &[Family] = &[
         fixed: &[("use_sliding_window", Flag(false))],
         theta: Some(2_000_000.0),
         unrotated: Unrotated::Listed,
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         feed_forward_bias: Bias::Key("mlp_bias"),
         gguf_pairs: true,
-        ..PLAIN
+        ..BIASED
     },
     // Granite 3 and 4.1 without experts: four factors.
     Family {
@@ -634,8 +631,6 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("rms_norm_eps", Number(1e-6)),
         ],
         theta: Some(10_000.0),
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         feed_forward_bias: Bias::Key("mlp_bias"),
         embedding_scale: Factor::Of("embedding_multiplier"),
         result_scale: Factor::Of("residual_multiplier"),
@@ -650,7 +645,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         ],
         // Without it llama.cpp does not rotate.
         gguf_true: &["rope.scaling.finetuned"],
-        ..PLAIN
+        ..BIASED
     },
     // ERNIE 4.5 without experts.
     Family {
@@ -737,9 +732,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         theta: Some(10_000.0),
         stretches_base: true,
         head_norms: HeadNorms::AfterRotation,
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
-        ..PLAIN
+        ..BIASED
     },
     // <https://arxiv.org/abs/2508.10925>. Experts are stored together in Safetensors and apart in GGUF.
     Family {
@@ -775,8 +768,6 @@ pub(crate) const FAMILIES: &[Family] = &[
             "max_window_layers",
         ],
         must_stretch: true,
-        qkv_bias: Bias::Key("attention_bias"),
-        output_bias: Bias::Key("attention_bias"),
         feed_forward_bias: Bias::Always,
         windows: Windows::AllButEvery(2),
         experts: Some(ExpertKeys {
@@ -787,7 +778,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gate: GateKind::Clamped,
         gguf_rope: &[("truncate", Flag(false))],
         gguf_gating: 3,
-        ..PLAIN
+        ..BIASED
     },
     // <https://arxiv.org/abs/2408.00118>
     Family {
@@ -900,9 +891,7 @@ const OLMO: Family = Family {
     defaults: &[("rms_norm_eps", Number(1e-5))],
     theta: Some(10_000.0),
     head_norms: HeadNorms::Together,
-    qkv_bias: Bias::Key("attention_bias"),
-    output_bias: Bias::Key("attention_bias"),
-    ..PLAIN
+    ..BIASED
 };
 
 /// Keys of Hunyuan's files that are of tokens, images and classification, or of parts that the other keys switch off.
@@ -939,11 +928,9 @@ const QWEN3_5: Family = Family {
         "mamba_ssm_dtype",
         "norm_topk_prob",
     ],
-    qkv_bias: Bias::Key("attention_bias"),
-    output_bias: Bias::Key("attention_bias"),
     zero_centred: true,
     gates_heads: true,
-    ..PLAIN
+    ..BIASED
 };
 
 /// What the three forms of GLM-4 have in common.
@@ -957,14 +944,12 @@ const GLM: Family = Family {
 
 /// What Gemma 2 and 3 have in common.
 const GEMMA: Family = Family {
-    qkv_bias: Bias::Key("attention_bias"),
-    output_bias: Bias::Key("attention_bias"),
     gate: GateKind::Gelu,
     zero_centred: true,
     embedding_scale: Factor::RootOfWidth,
     score_scale: Factor::InverseRootOf("query_pre_attn_scalar"),
     logit_softcap: Some("final_logit_softcapping"),
-    ..PLAIN
+    ..BIASED
 };
 
 const GEMMA4_FIXED: &[(&str, Setting)] = &[
@@ -1096,86 +1081,4 @@ const GLM4: &[&[TensorName]] = &[
         ),
         (FeedForwardResultNorm, "post_mlp_layernorm", "post_ffw_norm"),
     ],
-];
-
-/// Classes with towers for images or sound.
-pub(crate) const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
-        class: "Mistral3ForConditionalGeneration",
-        model_type: "mistral3",
-        text: "mistral",
-        ties: true,
-    },
-    Wrapper {
-        class: "Qwen2VLForConditionalGeneration",
-        model_type: "qwen2_vl",
-        text: "qwen2_vl_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "Qwen2_5_VLForConditionalGeneration",
-        model_type: "qwen2_5_vl",
-        text: "qwen2_5_vl_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "Qwen3VLForConditionalGeneration",
-        model_type: "qwen3_vl",
-        text: "qwen3_vl_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "Qwen3VLMoeForConditionalGeneration",
-        model_type: "qwen3_vl_moe",
-        text: "qwen3_vl_moe_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "Qwen3_5ForConditionalGeneration",
-        model_type: "qwen3_5",
-        text: "qwen3_5_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "Qwen3_5MoeForConditionalGeneration",
-        model_type: "qwen3_5_moe",
-        text: "qwen3_5_moe_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "Glm4vForConditionalGeneration",
-        model_type: "glm4v",
-        text: "glm4v_text",
-        ties: false,
-    },
-    Wrapper {
-        class: "LlavaForConditionalGeneration",
-        model_type: "llava",
-        text: "llama",
-        ties: false,
-    },
-    Wrapper {
-        class: "InternVLForConditionalGeneration",
-        model_type: "internvl",
-        text: "qwen2",
-        ties: true,
-    },
-    Wrapper {
-        class: "Gemma3ForConditionalGeneration",
-        model_type: "gemma3",
-        text: "gemma3_text",
-        ties: true,
-    },
-    Wrapper {
-        class: "Gemma4ForConditionalGeneration",
-        model_type: "gemma4",
-        text: "gemma4_text",
-        ties: true,
-    },
-    Wrapper {
-        class: "Gemma4UnifiedForConditionalGeneration",
-        model_type: "gemma4_unified",
-        text: "gemma4_unified_text",
-        ties: true,
-    },
 ];

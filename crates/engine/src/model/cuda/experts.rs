@@ -25,7 +25,7 @@ pub(super) struct ExpertKernels {
     sort: Function,
     products: GroupedProducts,
     combine: Function,
-    /// `[P, experts]`, where `P` is [`Gemm::padded`] of the largest step's tokens.
+    /// f32 `[P, parts · experts]`, where `P` is [`Gemm::padded`] of the largest step's tokens.
     logits: Array,
     /// u32 `[P, k]`
     chosen: Array,
@@ -67,7 +67,7 @@ impl ExpertKernels {
         device: &CudaDevice,
         kernels: &mut Kernels,
         (config, experts): (&ModelConfig, Experts),
-        limits: &StepLimits,
+        (limits, routed): (&StepLimits, usize),
         dtype: DType,
     ) -> Result<Self, ModelError> {
         let t = suffix(dtype)?;
@@ -78,11 +78,11 @@ impl ExpertKernels {
         Ok(Self {
             dtype,
             activation: config.activation,
-            route: kernels.function("moe", &format!("moe_route_{t}"))?,
-            sort: kernels.function("moe", "moe_sort")?,
+            route: kernels.function("moe", ROUTE)?,
+            sort: kernels.function("moe", SORT)?,
             products: GroupedProducts::load(kernels, dtype)?,
             combine: kernels.function("moe", &format!("moe_combine_{t}"))?,
-            logits: Array::zeros(device, p * experts.count, dtype, what)?,
+            logits: Array::zeros(device, p * routed, DType::F32, what)?,
             chosen: words(pairs)?,
             weights: Array::zeros(device, pairs, DType::F32, what)?,
             offsets: words(experts.count + 1)?,
@@ -92,7 +92,7 @@ impl ExpertKernels {
         })
     }
 
-    /// The array for the router's product, `[rows, experts]`.
+    /// The array for the router's product, `[rows, parts · experts]`.
     pub(super) fn logits(&self) -> Slice<'_> {
         self.logits.all()
     }
@@ -159,8 +159,9 @@ impl ExpertKernels {
     fn choose(&self, n: usize, mixture: &Mixture) -> Result<(), ModelError> {
         let sizes = &mixture.config;
         let (experts, k) = (sizes.count, sizes.per_token);
-        let pairs = n * k;
+        let (pairs, routed) = (n * k, mixture.router.outputs);
         let by_expert = |numbers, name| array_or_null(numbers, ROUTE, name, DType::F32, experts);
+        let bias = mixture.router_bias.as_ref().map(Array::all);
         let correction = mixture.correction.as_ref().map(Array::all);
         let scales = mixture.scales.as_ref().map(Array::all);
         self.route.launch(
@@ -168,10 +169,12 @@ impl ExpertKernels {
             &[
                 array(self.chosen.all(), ROUTE, "experts", DType::U32, pairs)?,
                 array(self.weights.all(), ROUTE, "weights", DType::F32, pairs)?,
-                array(self.logits.all(), ROUTE, "logits", self.dtype, n * experts)?,
+                array(self.logits.all(), ROUTE, "logits", DType::F32, n * routed)?,
+                by_expert(bias, "bias")?,
                 by_expert(correction, "correction")?,
                 by_expert(scales, "scales")?,
                 count(n),
+                count(routed / experts),
                 count(experts),
                 count(k),
                 Arg::U32(u32::from(sizes.normalise)),

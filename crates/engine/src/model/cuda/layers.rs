@@ -94,8 +94,10 @@ pub(super) enum FeedForward {
 
 /// The experts of a layer.
 pub(super) struct Mixture {
-    /// `[experts, hidden]`
+    /// Parts of the weight, one under the other, that add up to its numbers in f32: `[parts · experts, hidden]`.
     pub(super) router: Weight,
+    /// f32 `[experts]`
+    pub(super) router_bias: Option<Array>,
     pub(super) gate_up: GroupedWeights,
     pub(super) down: GroupedWeights,
     /// What is added to an expert's score when experts are chosen, f32 `[experts]`.
@@ -148,7 +150,7 @@ pub(super) struct Loader<'a> {
     pub(super) cuda: &'a CudaDevice,
     pub(super) operations: &'a Operations,
     /// What the layers' weights are kept in: the type of the activations, e4m3, or what the checkpoint stores. Embeddings, head and
-    /// routers are always in the first.
+    /// routers are always in the first, norms in f32.
     pub(super) layers: WeightType,
     /// Room for the largest layer's weight, of weights that stay as the checkpoint stores them.
     pub(super) room: Option<&'a Tensor>,
@@ -186,7 +188,7 @@ impl Loader<'_> {
                 })
                 .collect::<Result<_, _>>()?,
             kv_scales,
-            norm: Array::of(&checkpoint.vector(&names.norm)?)?,
+            norm: Array::of(&checkpoint.norm(&names.norm)?)?,
             head,
         })
     }
@@ -199,6 +201,7 @@ impl Loader<'_> {
             weights: self.weights,
             device: &self.device,
             compute: dtype,
+            norms: DType::F32,
             matrices: Some(dtype),
         }
     }
@@ -214,7 +217,7 @@ impl Loader<'_> {
         let names = LayerNames::new(config, index);
         let norm = |name: &Option<String>| {
             let name = name.as_ref();
-            name.map(|name| checkpoint.vector(name)).transpose()
+            name.map(|name| checkpoint.norm(name)).transpose()
         };
         let attention_norm = norm(&names.attention_norm)?;
         let recurrent = (0..index).filter(|&before| config.is_recurrent(before));
@@ -229,8 +232,7 @@ impl Loader<'_> {
             let queries = self.config.heads * self.config.head_dim;
             (Mixer::Attention(attention), queries)
         };
-        let vector = |name: &str| Array::of(&checkpoint.vector(name)?);
-        let optional = |name: &Option<String>| name.as_deref().map(vector).transpose();
+        let optional = |name| norm(name)?.as_ref().map(Array::of).transpose();
         let output = names
             .delta
             .as_ref()
@@ -410,17 +412,21 @@ impl Loader<'_> {
             return Err(ModelError::Batch("a dense layer among experts".into()));
         };
         let checkpoint = self.checkpoint();
-        let bias = self.config.biases.feed_forward;
-        let (mut router, router_bias) = checkpoint.linear(from_ref(router), bias)?;
+        // On the host, in f32: it is small, and rounded it would choose other experts.
+        let on_host = TensorReader {
+            device: &Device::Cpu,
+            compute: DType::F32,
+            matrices: Some(DType::F32),
+            ..checkpoint
+        };
+        let (mut weight, bias) =
+            on_host.linear(from_ref(router), self.config.biases.feed_forward)?;
         if let Some(beside) = beside {
-            // On the host, in f32: it is small.
-            let scale = checkpoint.numbers(&beside.router_scale)?;
-            let scale = Tensor::from_vec(scale, self.config.hidden, &Device::Cpu)?;
-            let scale = (scale / (self.config.hidden as f64).sqrt())?;
-            let numbers = router.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
-            let scaled = numbers.broadcast_mul(&scale)?.to_dtype(router.dtype())?;
-            router = scaled.to_device(&self.device)?;
+            let scale = on_host.vector(&beside.router_scale)?;
+            weight = weight.broadcast_mul(&(scale / (self.config.hidden as f64).sqrt())?)?;
         }
+        let bias = bias.map(|bias| bias.to_device(&self.device)).transpose()?;
+        let parts = in_parts(weight, self.operations.dtype())?;
         let [gate_up, down] = ExpertLoader {
             checkpoint: &checkpoint,
             names: experts,
@@ -433,7 +439,8 @@ impl Loader<'_> {
         let numbers = |name: &String| self.upload(checkpoint.numbers(name)?);
         let scales = beside.as_ref().map(|beside| numbers(&beside.expert_scales));
         Ok(Mixture {
-            router: Weight::plain(&router, router_bias.as_ref())?,
+            router: Weight::plain(&parts.to_device(&self.device)?, None)?,
+            router_bias: bias.as_ref().map(Array::of).transpose()?,
             gate_up,
             down,
             correction: correction.as_ref().map(numbers).transpose()?,
@@ -468,15 +475,15 @@ impl Loader<'_> {
     fn beside(&self, names: &BesideNames) -> Result<SharedExpert, ModelError> {
         let (gate_up, down) = self.gated(&names.dense, self.config.intermediate)?;
         let checkpoint = self.checkpoint();
-        let norm = |name: &str| Array::of(&checkpoint.vector(name)?);
-        let ones = checkpoint.vector(&names.norm)?.ones_like()?;
+        let norm = |name: &str| Array::of(&checkpoint.norm(name)?);
+        let ones = self.upload(vec![1.0; self.config.hidden])?;
         Ok(SharedExpert {
             gate_up,
             down,
             weight: None,
             beside: Some(BesideNorms {
                 dense_result: norm(&names.dense_result_norm)?,
-                router: Array::of(&ones)?,
+                router: ones,
                 experts: norm(&names.norm)?,
                 result: norm(&names.result_norm)?,
             }),
@@ -554,13 +561,25 @@ impl Loader<'_> {
 }
 
 impl Parts {
-    /// Prepares the products of steps within `limits`; activations are `dtype`, routers' results `router`.
+    /// How many numbers a router returns of a token, at most.
+    pub(super) fn routed(&self) -> Option<usize> {
+        let routers = self
+            .layers
+            .iter()
+            .filter_map(|layer| match &layer.feed_forward {
+                FeedForward::Mixture(mixture) => Some(mixture.router.outputs),
+                FeedForward::Gated { .. } => None,
+            });
+        routers.max()
+    }
+
+    /// Prepares the products of steps within `limits`; activations are `dtype`.
     pub(super) fn prepare(
         &mut self,
         device: &CudaDevice,
         products: &mut Products,
         limits: &StepLimits,
-        (dtype, router): (DType, DType),
+        dtype: DType,
     ) -> Result<(), ModelError> {
         for layer in &mut self.layers {
             let all = 1..=limits.tokens;
@@ -578,7 +597,7 @@ impl Parts {
             match &mut layer.feed_forward {
                 FeedForward::Gated { gate_up, down } => linears.extend([gate_up, down]),
                 FeedForward::Mixture(mixture) => {
-                    products.prepare(device, &mut mixture.router, router, all)?;
+                    products.prepare(device, &mut mixture.router, DType::F32, all)?;
                     if let Some(shared) = &mut mixture.shared {
                         linears.extend([&mut shared.gate_up, &mut shared.down]);
                     }
@@ -591,6 +610,23 @@ impl Parts {
         }
         products.prepare(device, &mut self.head, DType::F32, 1..=limits.rows)
     }
+}
+
+/// A matrix in f32 as parts in `dtype`, one under the other, that add up to it: bf16 and f16 numbers are one part, and of others bf16's
+/// three are exact, while f16's leave what is below its smallest number.
+fn in_parts(mut rest: Tensor, dtype: DType) -> candle_core::Result<Tensor> {
+    let mut parts = vec![rest.to_dtype(dtype)?];
+    while let Some(part) = parts.last() {
+        rest = (rest - part.to_dtype(DType::F32)?)?;
+        let part = rest.to_dtype(dtype)?;
+        let largest = part.to_dtype(DType::F32)?.abs()?.max_all()?;
+        if largest.to_scalar::<f32>()? > 0.0 {
+            parts.push(part);
+        } else {
+            break;
+        }
+    }
+    Tensor::cat(&parts, 0)
 }
 
 /// The type of rotary tables that the device's kernels read.

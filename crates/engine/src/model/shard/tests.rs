@@ -34,6 +34,7 @@ fn read<T>(
         weights: &Weights::random(config, 3),
         device: &Device::Cpu,
         compute: DType::F32,
+        norms: DType::F32,
         matrices: Some(DType::F32),
     };
     read(&reader, &LayerNames::new(config, 0))

@@ -149,12 +149,12 @@ impl CudaModel {
     ) -> Result<CudaDecoder, ModelError> {
         let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
         let dtype = self.precision.compute;
-        let experts = match config.experts {
-            Some(experts) => {
-                let sizes = (config, experts);
-                Some(ExpertKernels::load(cuda, kernels, sizes, &limits, dtype)?)
+        let experts = match (config.experts, self.parts.routed()) {
+            (Some(experts), Some(routed)) => {
+                let (sizes, limits) = ((config, experts), (&limits, routed));
+                Some(ExpertKernels::load(cuda, kernels, sizes, limits, dtype)?)
             }
-            None => None,
+            _ => None,
         };
         let states = match &config.recurrent {
             Some(recurrent) => {
@@ -163,12 +163,8 @@ impl CudaModel {
             }
             None => None,
         };
-        let router = experts
-            .as_ref()
-            .map_or(dtype, |experts| experts.logits().dtype());
-        let types = (dtype, router);
         self.parts
-            .prepare(cuda, &mut self.products, &limits, types)?;
+            .prepare(cuda, &mut self.products, &limits, dtype)?;
         let stride = self.parts.head.stride;
         let (precision, tokens) = (self.precision, limits.tokens);
         let form = CacheForm {

@@ -105,6 +105,13 @@ template <typename T> __device__ __forceinline__ uint4 load_raw8(const T* from) 
     return *reinterpret_cast<const uint4*>(from);
 }
 template <typename T> __device__ __forceinline__ void store_raw8(T* to, uint4 raw) { *reinterpret_cast<uint4*>(to) = raw; }
+__device__ __forceinline__ void load8(const float* from, float (&values)[8]) {
+    const float4 a = reinterpret_cast<const float4*>(from)[0], b = reinterpret_cast<const float4*>(from)[1];
+    const float both[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        values[i] = both[i];
+}
 
 // e4m3: 1 sign, 4 exponent and 3 fraction bits, largest value 448, no infinities (OCP 8-bit floating point, 2023).
 
@@ -142,6 +149,21 @@ template <> __device__ __forceinline__ unsigned from_e4m3x2_as<f16>(unsigned bit
     return *reinterpret_cast<const unsigned*>(&both);
 }
 #endif
+
+/// Four numbers of shared memory, read here and now: a compiler that keeps them since an earlier read may run out of registers.
+__device__ __forceinline__ float4 load_shared_anew(const float* from) {
+#ifdef JUROR_EMULATION
+    return *reinterpret_cast<const float4*>(from);
+#else
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(from));
+    float4 four;
+    asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+                 : "r"(at)
+                 : "memory");
+    return four;
+#endif
+}
 
 // ---- sums over threads --------------------------------------------------------------------------------------------------
 

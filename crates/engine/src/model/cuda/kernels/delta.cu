@@ -211,8 +211,8 @@ __device__ __forceinline__ void delta(float* x, float* heads, const float* step_
             float sum[4] = {};
 #pragma unroll
             for (int k = 0; k < OWN; k += 4) {
-                const float4 keys = *reinterpret_cast<const float4*>(key + first_key + k);
-                const float4 queries = *reinterpret_cast<const float4*>(query + first_key + k);
+                const float4 keys = load_shared_anew(key + first_key + k);
+                const float4 queries = load_shared_anew(query + first_key + k);
                 state[k] = fmaf(written, keys.x, state[k]);
                 state[k + 1] = fmaf(written, keys.y, state[k + 1]);
                 state[k + 2] = fmaf(written, keys.z, state[k + 2]);

@@ -25,8 +25,8 @@ __device__ __forceinline__ void store_cached(uint8_t* cache, int64_t at, const f
 }
 
 template <typename T, typename CACHE>
-__device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache, const T* qkv, const T* q_norm,
-                                            const T* k_norm, const float* cos, const float* sin,
+__device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache, const T* qkv,
+                                            const float* q_norm, const float* k_norm, const float* cos, const float* sin,
                                             const unsigned* angles, const unsigned* slots, const float* k_scale,
                                             const float* v_scale, const float* q_scales, int n, int heads, int kv_heads,
                                             int head_dim, unsigned form, float eps) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
         unpack8<T>(load_raw8(from), low);
         unpack8<T>(load_raw8(from + half), high);
     }
-    const T* weight = is_value ? nullptr : head < heads ? q_norm : k_norm;
+    const float* weight = is_value ? nullptr : head < heads ? q_norm : k_norm;
     const auto norm = [&] {
         float squares = 0.0f;
 #pragma unroll
@@ -69,8 +69,8 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
         for (int i = 0; i < 8; i++)
             low_weight[i] = high_weight[i] = 1.0f;
         if (weight != nullptr) {
-            unpack8<T>(load_raw8(weight + 8 * lane), low_weight);
-            unpack8<T>(load_raw8(weight + half + 8 * lane), high_weight);
+            load8(weight + 8 * lane, low_weight);
+            load8(weight + half + 8 * lane, high_weight);
         }
 #pragma unroll
         for (int i = 0; i < 8; i++) {
@@ -83,19 +83,14 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
         norm();
     if (active && !is_value) {
         const int64_t angle = static_cast<int64_t>(angles[token]) * half + 8 * lane;
+        float cosines[8], sines[8];
+        load8(cos + angle, cosines);
+        load8(sin + angle, sines);
 #pragma unroll
-        for (int i = 0; i < 8; i += 4) {
-            const float4 c = *reinterpret_cast<const float4*>(cos + angle + i);
-            const float4 s = *reinterpret_cast<const float4*>(sin + angle + i);
-            const float cosines[4] = {c.x, c.y, c.z, c.w};
-            const float sines[4] = {s.x, s.y, s.z, s.w};
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const float x = low[i + j];
-                const float y = high[i + j];
-                low[i + j] = x * cosines[j] - y * sines[j];
-                high[i + j] = y * cosines[j] + x * sines[j];
-            }
+        for (int i = 0; i < 8; i++) {
+            const float x = low[i], y = high[i];
+            low[i] = x * cosines[i] - y * sines[i];
+            high[i] = y * cosines[i] + x * sines[i];
         }
     }
     if (normed && (form & NORMS_LAST) != 0)
@@ -133,7 +128,7 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
 
 #define SPLIT_HEADS(T)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_##T(                                        \
-        T* q, T* k_cache, T* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,                \
+        T* q, T* k_cache, T* v_cache, const T* qkv, const float* q_norm, const float* k_norm, const float* cos,        \
         const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                         \
         const float* v_scale, const float* q_scales, int n, int heads, int kv_heads, int head_dim, unsigned form,      \
         float eps) {                                                                                                   \
@@ -141,8 +136,8 @@ __device__ __forceinline__ void split_heads(T* q, CACHE* k_cache, CACHE* v_cache
                           q_scales, n, heads, kv_heads, head_dim, form, eps);                                          \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256) split_heads_write_kv_fp8_##T(                                    \
-        T* q, uint8_t* k_cache, uint8_t* v_cache, const T* qkv, const T* q_norm, const T* k_norm, const float* cos,    \
-        const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,                         \
+        T* q, uint8_t* k_cache, uint8_t* v_cache, const T* qkv, const float* q_norm, const float* k_norm,              \
+        const float* cos, const float* sin, const unsigned* angles, const unsigned* slots, const float* k_scale,       \
         const float* v_scale, const float* q_scales, int n, int heads, int kv_heads, int head_dim, unsigned form,      \
         float eps) {                                                                                                   \
         split_heads<T, uint8_t>(q, k_cache, v_cache, qkv, q_norm, k_norm, cos, sin, angles, slots, k_scale,            \

@@ -22,18 +22,26 @@ __device__ __forceinline__ float in_order(unsigned order) {
     return __uint_as_float(order & 0x80000000u ? order & 0x7fffffffu : ~order);
 }
 
-/// The k best experts, best first, ties by number, and their weights. Scores are a softmax over the experts, or with `sigmoid` each is the
-/// logit's own, to which `correction` is added to choose, and not to weigh. Weights are times `scale`, and times the expert's own
-/// scale where there are `scales`. A warp to a token.
-template <typename T>
-__device__ __forceinline__ void route(unsigned* chosen, float* weights, const T* logits, const float* correction,
-                                      const float* scales, int n, int experts, int k, int renormalise, int sigmoid,
-                                      float scale) {
+} // namespace
+
+/// The k best experts, best first, ties by number, and their weights. A logit is the sum of its `parts`, each a product with a part of the
+/// router's weight, and the `bias`. Scores are a softmax over the experts, or with `sigmoid` each is the logit's own, to which `correction`
+/// is added to choose, and not to weigh. Weights are times `scale`, and times the expert's own scale where there are `scales`. A warp to a
+/// token.
+extern "C" __global__ void __launch_bounds__(256)
+    moe_route(unsigned* chosen, float* weights, const float* logits, const float* bias, const float* correction,
+              const float* scales, int n, int parts, int experts, int k, int renormalise, int sigmoid, float scale) {
     const int lane = threadIdx.x % 32;
     const int token = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
     if (token >= n)
         return;
-    const T* row = logits + static_cast<int64_t>(token) * experts;
+    const float* row = logits + static_cast<int64_t>(token) * parts * experts;
+    const auto logit = [&](unsigned expert) {
+        float sum = 0.0f; // the smallest part first
+        for (int part = parts - 1; part >= 0; part--)
+            sum += row[part * experts + expert];
+        return bias == nullptr ? sum : sum + bias[expert];
+    };
     // Orders of what is not chosen yet; 0 otherwise. Also with NaN among the logits an expert is one that there is.
     unsigned order[ROUTE_HELD];
     unsigned highest_order = 0;
@@ -42,7 +50,7 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
         const int expert = 32 * i + lane;
         order[i] = 0;
         if (expert < experts) {
-            float score = to_float(row[expert]);
+            float score = logit(expert);
             if (sigmoid)
                 score = ::sigmoid(score) + (correction == nullptr ? 0.0f : correction[expert]);
             order[i] = order_of(score);
@@ -75,7 +83,7 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
 #pragma unroll
         for (int i = 0; i < ROUTE_HELD; i++)
             order[i] = static_cast<unsigned>(32 * i + lane) == expert ? 0 : order[i];
-        const float share = sigmoid ? ::sigmoid(to_float(row[expert])) : expf(in_order(top) - highest) / sum;
+        const float share = sigmoid ? ::sigmoid(logit(expert)) : expf(in_order(top) - highest) / sum;
         chosen_sum += share;
         if (lane == j) {
             mine = share;
@@ -91,6 +99,8 @@ __device__ __forceinline__ void route(unsigned* chosen, float* weights, const T*
 }
 
 // ---- the experts' order -----------------------------------------------------------------------------------------------------------
+
+namespace {
 
 constexpr int SORT_THREADS = 512;
 
@@ -198,11 +208,6 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
 }
 
 #define MOE(T)                                                                                                         \
-    extern "C" __global__ void __launch_bounds__(256)                                                                  \
-        moe_route_##T(unsigned* experts_of, float* weights, const T* logits, const float* correction,                  \
-                      const float* scales, int n, int experts, int k, int renormalise, int sigmoid, float scale) {     \
-        route<T>(experts_of, weights, logits, correction, scales, n, experts, k, renormalise, sigmoid, scale);         \
-    }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
         moe_combine_##T(T* out, const T* y, const float* weights, const unsigned* inverse, int n, int width, int k) {  \
         combine<T>(out, y, weights, inverse, n, width, k);                                                             \

@@ -2,7 +2,8 @@
 // What is added may have to go through a norm of its own first (GLM-4 0414), and be scaled (Granite); so may be the sum (Gemma 4).
 // Without a weight there is no norm: layers of OLMo 2 take in the sum as it is.
 //
-// A row is read once and kept in registers as it is stored. A warp takes a narrow row, a block a wide one.
+// A row is read once and kept in registers as it is stored. A warp takes a narrow row, a block a wide one. Weights are f32, as the CPU
+// has them: rounded, Gemma's `1 + w` would lose up to half a step of T at 1.
 #include "common.cuh"
 
 namespace {
@@ -10,10 +11,10 @@ namespace {
 /// Vectors of eight values that a thread holds at most.
 constexpr int HELD = 4;
 
-template <typename T> __device__ __forceinline__ uint4 normed8(uint4 x, float factor, const T* weight) {
+template <typename T> __device__ __forceinline__ uint4 normed8(uint4 x, float factor, const float* weight) {
     float values[8], weights[8];
     unpack8<T>(x, values);
-    unpack8<T>(load_raw8(weight), weights);
+    load8(weight, weights);
 #pragma unroll
     for (int j = 0; j < 8; j++)
         values[j] = values[j] * factor * weights[j];
@@ -23,8 +24,8 @@ template <typename T> __device__ __forceinline__ uint4 normed8(uint4 x, float fa
 enum class Before { nothing, add, norm_and_add };
 
 template <typename T, Before BEFORE, bool FP8>
-__device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T* residual, const T* x, const T* x_weight,
-                                     const T* weight, int rows, int width, int stride, float eps, float x_scale,
+__device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T* residual, const T* x,
+                                     const float* x_weight, const float* weight, int rows, int width, int stride, float eps, float x_scale,
                                      float sum_scale) {
     constexpr bool ADD = BEFORE != Before::nothing;
     __shared__ float x_sums[32];
@@ -129,37 +130,37 @@ __device__ __forceinline__ void norm(T* out, uint8_t* out_fp8, float* scales, T*
 
 #define NORM(T)                                                                                                        \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
-        rms_norm_##T(T* out, const T* x, const T* weight, int rows, int width, int stride, float eps) {                \
+        rms_norm_##T(T* out, const T* x, const float* weight, int rows, int width, int stride, float eps) {            \
         norm<T, Before::nothing, false>(out, nullptr, nullptr, nullptr, x, nullptr, weight, rows, width, stride, eps,  \
                                         1.0f, 1.0f);                                                                   \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
-        add_rms_norm_##T(T* out, T* residual, const T* added, const T* weight, int rows, int width, float eps,         \
+        add_rms_norm_##T(T* out, T* residual, const T* added, const float* weight, int rows, int width, float eps,     \
                          float added_scale, float sum_scale) {                                                         \
         norm<T, Before::add, false>(out, nullptr, nullptr, residual, added, nullptr, weight, rows, width, width, eps,  \
                                     added_scale, sum_scale);                                                           \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
-        norm_add_rms_norm_##T(T* out, T* residual, const T* added, const T* added_weight, const T* weight, int rows,   \
-                              int width, float eps, float added_scale, float sum_scale) {                              \
+        norm_add_rms_norm_##T(T* out, T* residual, const T* added, const float* added_weight, const float* weight,     \
+                              int rows, int width, float eps, float added_scale, float sum_scale) {                    \
         norm<T, Before::norm_and_add, false>(out, nullptr, nullptr, residual, added, added_weight, weight, rows,       \
                                              width, width, eps, added_scale, sum_scale);                               \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024) rms_norm_fp8_##T(uint8_t* out, float* scales, const T* x,       \
-                                                                        const T* weight, int rows, int width,          \
+                                                                        const float* weight, int rows, int width,      \
                                                                         float eps) {                                   \
         norm<T, Before::nothing, true>(nullptr, out, scales, nullptr, x, nullptr, weight, rows, width, width, eps,     \
                                        1.0f, 1.0f);                                                                    \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
-        add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* weight, int rows,      \
+        add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const float* weight, int rows,  \
                              int width, float eps, float added_scale, float sum_scale) {                               \
         norm<T, Before::add, true>(nullptr, out, scales, residual, added, nullptr, weight, rows, width, width, eps,    \
                                    added_scale, sum_scale);                                                            \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(1024)                                                                 \
-        norm_add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const T* added_weight,     \
-                                  const T* weight, int rows, int width, float eps, float added_scale,                  \
+        norm_add_rms_norm_fp8_##T(uint8_t* out, float* scales, T* residual, const T* added, const float* added_weight, \
+                                  const float* weight, int rows, int width, float eps, float added_scale,              \
                                   float sum_scale) {                                                                   \
         norm<T, Before::norm_and_add, true>(nullptr, out, scales, residual, added, added_weight, weight, rows, width,  \
                                             width, eps, added_scale, sum_scale);                                       \

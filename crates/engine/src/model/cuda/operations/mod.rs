@@ -54,16 +54,15 @@ fn check_width(kernel: &str, width: usize, multiple: usize, most: usize) -> Resu
     )))
 }
 
-/// Two arrays of the same type and length, or two null pointers.
+/// Two arrays of f32 of the same length, or two null pointers.
 fn optional<'a>(
     kernel: &str,
     slices: Option<(Slice<'a>, Slice<'a>)>,
     name: &str,
-    dtype: DType,
     length: usize,
 ) -> Result<[Arg<'a>; 2], ModelError> {
     let (a, b) = slices.unzip();
-    let one = |slice| array_or_null(slice, kernel, name, dtype, length);
+    let one = |slice| array_or_null(slice, kernel, name, DType::F32, length);
     Ok([one(a)?, one(b)?])
 }
 
@@ -162,7 +161,7 @@ pub struct Operations {
 pub struct Added<'a> {
     /// `[rows, width]`
     pub values: Slice<'a>,
-    /// The weight of an RMS norm that is applied to the values first, `[width]`, if the family has one.
+    /// The weight of an RMS norm that is applied to the values first, f32 `[width]`, if the family has one.
     pub norm: Option<Slice<'a>>,
     /// What the values are multiplied with then.
     pub scale: f32,
@@ -199,7 +198,7 @@ pub struct HeadsLayer<'a> {
     pub kv_heads: usize,
     /// Width of a head.
     pub head_dim: usize,
-    /// Norm weights of queries and keys, `[head_dim]`.
+    /// Norm weights of queries and keys, f32 `[head_dim]`.
     pub norms: Option<(Slice<'a>, Slice<'a>)>,
     /// What else is done to them.
     pub form: HeadsForm,
@@ -272,7 +271,7 @@ impl Operations {
         self.dtype
     }
 
-    /// The RMS norm of rows; without a weight they stay as they are.
+    /// The RMS norm of rows, with a weight in f32; without one they stay as they are.
     ///
     /// # Errors
     /// [`ModelError`] naming the kernel and what does not fit.
@@ -289,7 +288,7 @@ impl Operations {
         let mut args = out.args(NAME, self.dtype, rows, width)?;
         args.extend([
             Arg::Array(x.check(NAME, "x", self.dtype, rows * width)?),
-            array_or_null(weight, NAME, "weight", self.dtype, width)?,
+            array_or_null(weight, NAME, "weight", DType::F32, width)?,
             count(rows),
             count(width),
         ]);
@@ -321,7 +320,7 @@ impl Operations {
         let args = [
             Arg::Array(x),
             Arg::Array(x),
-            Arg::Array(weight.check(NAME, "weight", self.dtype, width)?),
+            Arg::Array(weight.check(NAME, "weight", DType::F32, width)?),
             count(rows),
             count(width),
             count(stride),
@@ -354,13 +353,13 @@ impl Operations {
         let kernel = match added.norm {
             None => &self.add_rms_norm,
             Some(norm) => {
-                let norm = norm.check(NAME, "the norm of the added", self.dtype, width)?;
+                let norm = norm.check(NAME, "the norm of the added", DType::F32, width)?;
                 args.push(Arg::Array(norm));
                 &self.norm_add_rms_norm
             }
         };
         args.extend([
-            array_or_null(weight, NAME, "weight", self.dtype, width)?,
+            array_or_null(weight, NAME, "weight", DType::F32, width)?,
             count(rows),
             count(width),
             Arg::F32(eps),
@@ -403,8 +402,8 @@ impl Operations {
             None => (self.dtype, &self.split_heads.plain),
             Some(_) => (DType::F8E4M3, &self.split_heads.fp8),
         };
-        let norms = optional(NAME, layer.norms, "norm weights", self.dtype, head_dim)?;
-        let scales = optional(NAME, layer.kv_scales, "KV scales", DType::F32, kv_heads)?;
+        let norms = optional(NAME, layer.norms, "norm weights", head_dim)?;
+        let scales = optional(NAME, layer.kv_scales, "KV scales", kv_heads)?;
         let args = [
             Arg::Array(q.check(NAME, "q", self.dtype, n * heads * head_dim)?),
             Arg::Array(layer.keys.check(NAME, "keys", cache, 1)?),
