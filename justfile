@@ -22,6 +22,10 @@ test *ARGS:
 test-driver *ARGS:
     cargo test --test cuda_driver {{ ARGS }}
 
+# Families against candle-transformers; the goldens of `cargo test` hold them against transformers.
+candle-transformers *ARGS:
+    cargo test -p juror-candle-transformers {{ ARGS }}
+
 # The Python package: types, examples, tests (needs Python 3.10 or later and Node.js, and downloads packages).
 python *ARGS:
     scripts/check_python.sh {{ ARGS }}
@@ -30,7 +34,7 @@ python *ARGS:
 wheel *ARGS:
     scripts/build_wheel.sh {{ ARGS }}
 
-# All benches: Criterion's, the rules, the CPU's kernels, and the throughput of the embedded judge.
+# All benches: the steps around the model, the rules, the CPU's kernels, and the throughput of the embedded judge.
 bench *ARGS:
     cargo bench {{ ARGS }}
 

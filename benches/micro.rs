@@ -1,4 +1,11 @@
-//! The cost of a verdict apart from the model: prompt, parser, rules, block pool.
+//! The cost of a verdict apart from the model: prompt, parser, rules, block pool, masks of grammars.
+//!
+//! ```sh
+//! cargo bench --bench micro            # everything
+//! cargo bench --bench micro -- grammar # or another room
+//! ```
+//!
+//! Prints the median of the rounds that fit into two seconds, ten at least, and what that is for each thing in a round.
 
 #![allow(
     clippy::expect_used,
@@ -8,8 +15,8 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use juror_data::{LoadOptions, Sample, load};
 use juror_engine::engine::{BlockHash, BlockPool, Then};
 use juror_engine::grammar::{GrammarCompiler, GrammarRun, GrammarSource};
@@ -19,6 +26,36 @@ use juror_judge::protocol::{self, PromptTemplate};
 use juror_rules::{Config, OutcomeRules, RulesProfile};
 use serde_json::{Map, Value, json};
 
+/// How long a row is repeated, after a fifth of it that does not count.
+const TIME: Duration = Duration::from_secs(2);
+
+/// What a round of `work` takes on what `prepare` makes for it. `count` things are done in a round.
+fn measure<I, O>(
+    name: &str,
+    count: usize,
+    mut prepare: impl FnMut() -> I,
+    mut work: impl FnMut(&mut I) -> O,
+) {
+    let mut round = || {
+        let mut input = prepare();
+        let start = Instant::now();
+        black_box(work(&mut input));
+        start.elapsed()
+    };
+    let start = Instant::now();
+    while start.elapsed() < TIME / 5 {
+        round();
+    }
+    let (start, mut times) = (Instant::now(), Vec::new());
+    while start.elapsed() < TIME || times.len() < 10 {
+        times.push(round());
+    }
+    times.sort();
+    let median = times[times.len() / 2];
+    let each = median / count as u32;
+    println!("{name:55} {median:>12.2?} {each:>12.2?} each");
+}
+
 fn samples() -> Vec<Sample> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tiny/domain.jsonl");
     load(&[data.into()], &LoadOptions::default())
@@ -26,7 +63,7 @@ fn samples() -> Vec<Sample> {
         .samples
 }
 
-fn prompt(criterion: &mut Criterion) {
+fn prompt() {
     let source = juror_judge::catalog::resolve("tiny").expect("the embedded model");
     let protocol = protocol::known()[0].clone();
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
@@ -34,19 +71,15 @@ fn prompt(criterion: &mut Criterion) {
     let text =
         JudgeText::load(&source, &protocol, &template).expect("the embedded model's text side");
     let samples = samples();
-    let mut group = criterion.benchmark_group("prompt");
-    group.throughput(Throughput::Elements(samples.len() as u64));
-    group.bench_function("tokens of 300 samples", |bencher| {
-        bencher.iter(|| {
-            for sample in &samples {
-                black_box(text.prompts.tokens(sample).expect("a tokenisable sample"));
-            }
-        });
-    });
-    group.finish();
+    let tokens = |(): &mut ()| {
+        for sample in &samples {
+            black_box(text.prompts.tokens(sample).expect("a tokenisable sample"));
+        }
+    };
+    measure("prompt: tokens of samples", samples.len(), || (), tokens);
 }
 
-fn parse(criterion: &mut Criterion) {
+fn parse() {
     let protocol = protocol::known()[0].clone();
     let thinking = "12+5=17 17 yes ; 17-4=13 14 no\n".repeat(4);
     let short = format!(
@@ -56,58 +89,46 @@ fn parse(criterion: &mut Criterion) {
         "<think>{}</think>{short}",
         "Let me look at the next step again. ".repeat(400)
     );
-    let mut group = criterion.benchmark_group("parse");
-    for (name, completion) in [("short thinking", &short), ("14 kB of thinking", &long)] {
-        group.throughput(Throughput::Bytes(completion.len() as u64));
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| protocol.parse(black_box(completion), false));
-        });
+    for (name, completion) in [
+        ("parse: short thinking", &short),
+        ("parse: 14 kB of thinking", &long),
+    ] {
+        let parse = |(): &mut ()| protocol.parse(black_box(completion), false);
+        measure(name, 1, || (), parse);
     }
-    group.finish();
 }
 
-fn rules(criterion: &mut Criterion) {
+fn rules() {
     let samples = samples();
     let rules = OutcomeRules::new(RulesProfile::Gsm8k, Config::default());
-    let mut group = criterion.benchmark_group("rules");
-    group.throughput(Throughput::Elements(samples.len() as u64));
-    group.bench_function("numeric comparison of 300 samples", |bencher| {
-        bencher.iter(|| {
-            for sample in &samples {
-                black_box(rules.verify(&sample.reference_answer, &sample.student_answer));
-            }
-        });
-    });
-    group.finish();
+    let verify = |(): &mut ()| {
+        for sample in &samples {
+            black_box(rules.verify(&sample.reference_answer, &sample.student_answer));
+        }
+    };
+    measure("rules: numeric comparison", samples.len(), || (), verify);
 }
 
-fn block_pool(criterion: &mut Criterion) {
+fn block_pool() {
     let tokens: Vec<u32> = (0..1600).collect();
     let hashes = BlockHash::chain_all(None, &tokens, 16);
-    let mut group = criterion.benchmark_group("block pool");
-    group.throughput(Throughput::Elements(hashes.len() as u64));
-    group.bench_function("name 100 blocks", |bencher| {
-        bencher.iter(|| BlockHash::chain_all(None, black_box(&tokens), 16));
-    });
-    group.bench_function("allocate, publish, find, release 100 blocks", |bencher| {
-        bencher.iter_batched_ref(
-            || BlockPool::new(200, 16, true),
-            |pool| {
-                let blocks: Vec<_> = hashes.iter().filter_map(|_| pool.allocate()).collect();
-                for (&block, &hash) in blocks.iter().zip(&hashes) {
-                    pool.publish(block, hash);
-                }
-                for &hash in &hashes {
-                    black_box(pool.find(hash));
-                }
-                for block in blocks {
-                    pool.release(block);
-                }
-            },
-            BatchSize::SmallInput,
-        );
-    });
-    group.finish();
+    let name = |(): &mut ()| BlockHash::chain_all(None, black_box(&tokens), 16);
+    measure("block pool: name blocks", hashes.len(), || (), name);
+    let live = |pool: &mut BlockPool| {
+        let blocks: Vec<_> = hashes.iter().filter_map(|_| pool.allocate()).collect();
+        for (&block, &hash) in blocks.iter().zip(&hashes) {
+            pool.publish(block, hash);
+        }
+        for &hash in &hashes {
+            black_box(pool.find(hash));
+        }
+        for block in blocks {
+            pool.release(block);
+        }
+    };
+    let pool = || BlockPool::new(200, 16, true);
+    let name = "block pool: allocate, publish, find, release blocks";
+    measure(name, hashes.len(), pool, live);
 }
 
 /// A vocabulary of `count` tokens: characters, JSON punctuation, and generated words.
@@ -151,28 +172,23 @@ fn made_up_vocabulary(count: usize) -> Tokenizer {
 }
 
 /// The tokens that may come next in 64 answers of a JSON schema at once.
-fn grammar(criterion: &mut Criterion) {
+fn grammar() {
     let tokenizer = Arc::new(made_up_vocabulary(151_936));
     let schema = json!({"type": "object", "properties": {"verdict": {"enum": ["correct", "incorrect"]},
         "model_answer": {"type": ["string", "null"]}, "explanation": {"type": "string"}}, "required": ["verdict"],
         "additionalProperties": false});
     let source = GrammarSource::JsonSchema(schema.to_string());
-    let mut group = criterion.benchmark_group("grammar");
     let compiler = || GrammarCompiler::new(&tokenizer, &[151_935]).expect("a vocabulary of bytes");
-    group.sample_size(10);
-    group.bench_function("a vocabulary of 151,936 tokens", |bencher| {
-        bencher.iter(compiler);
-    });
+    let name = "grammar: a vocabulary of 151,936 tokens";
+    measure(name, 1, || (), |()| compiler());
     let compiler = compiler();
     let compile = || compiler.compile(&source).expect("a schema");
-    group.bench_function("a schema", |bencher| {
-        bencher.iter(compile);
-    });
+    measure("grammar: a schema", 1, || (), |()| compile());
     let grammar = compile();
     for (name, text) in [
-        ("64 choices of a word", "{\"verdict\": \""),
+        ("grammar: 64 choices of a word", "{\"verdict\": \""),
         (
-            "64 tokens of a text",
+            "grammar: 64 tokens of a text",
             "{\"verdict\": \"correct\", \"model_answer\": null, \"explanation\": \"The",
         ),
     ] {
@@ -187,7 +203,7 @@ fn grammar(criterion: &mut Criterion) {
             });
             runs.collect()
         };
-        let masks = |mut runs: Vec<GrammarRun>| {
+        let masks = |runs: &mut Vec<GrammarRun>| {
             let next: Vec<_> = runs.iter_mut().map(|run| run.next(Vec::new())).collect();
             for next in &next {
                 if let Then::OneOf { tokens, .. } = &next.then {
@@ -196,12 +212,28 @@ fn grammar(criterion: &mut Criterion) {
             }
             next
         };
-        group.bench_function(name, |bencher| {
-            bencher.iter_batched(runs, masks, BatchSize::LargeInput);
-        });
+        measure(name, 64, runs, masks);
     }
-    group.finish();
 }
 
-criterion_group!(benches, grammar, prompt, parse, rules, block_pool);
-criterion_main!(benches);
+fn main() {
+    // Running all targets as tests runs benches too, but without this word.
+    if !std::env::args().any(|word| word == "--bench") {
+        return;
+    }
+    let asked: Vec<String> = (std::env::args().skip(1))
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let rooms: [(&str, fn()); 5] = [
+        ("grammar", grammar),
+        ("prompt", prompt),
+        ("parse", parse),
+        ("rules", rules),
+        ("block_pool", block_pool),
+    ];
+    for (name, room) in rooms {
+        if asked.is_empty() || asked.iter().any(|word| word == name) {
+            room();
+        }
+    }
+}

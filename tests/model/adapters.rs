@@ -14,8 +14,8 @@ use juror_engine::model::{Decoder, PrecisionChoice};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::families;
 use crate::golden_logits::Checkpoint;
+use crate::random_weights;
 
 const NAMES: [&str; 14] = [
     "chatglm",
@@ -102,7 +102,7 @@ fn merged_weights_are_rounded_once() {
         let logits = |weights: &Weights| {
             let precision = choice.resolve(&Device::Cpu, DType::BF16).unwrap();
             let decoder = Decoder::load(&config, weights, &Device::Cpu, precision).unwrap();
-            families::logits_of(&decoder, &tokens, 20)
+            random_weights::logits_of(&decoder, &tokens, 20)
         };
         let merged = logits(&weights);
         assert!(merged == logits(&whole), "{dtype:?} {quantize:?}");
