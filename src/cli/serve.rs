@@ -24,6 +24,7 @@ use juror_hub::Want;
 use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
 use juror_judge::judge::service::ServiceSetup;
+use juror_judge::judge::together::Together;
 use juror_judge::judge::{RulesMode, RunOptions};
 use juror_judge::openai::conversation::ChatModel;
 use juror_judge::openai::generation::Defaults;
@@ -318,10 +319,7 @@ fn cascade(
     });
     let named = choice.names.iter().cloned().zip(lines).collect();
     let (all, setups) = several(named, CascadeChoice::check)?;
-    let Ok(judges) = <[NamedSetup; 2]>::try_from(setups) else {
-        bail_usage!("a cascade has two judges");
-    };
-    let first = &judges[0].setup;
+    let first = &setups[0].setup;
     let why_not = first.text.endpoint_without_probabilities();
     CascadeChoice::check_first(&choice.models[0], why_not).or_usage()?;
     let (verdict, seed) = (&arguments.verdict, arguments.sampling.seed);
@@ -333,7 +331,7 @@ fn cascade(
     };
     let together = format!("cascade, unsure {low}..{high}{audit}");
     let served = Served::of_several(all, rule.yields, together).or_usage()?;
-    Ok((served, Answerer::Cascade(Box::new(judges), rule)))
+    Ok((served, Answerer::Several(setups, Together::Cascade(rule))))
 }
 
 /// Judges that vote.
@@ -358,7 +356,7 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
     let voting = panel.votes(&texts.collect::<Vec<_>>(), &arguments.verdict);
     let together = format!("panel, {}", panel.rule.name());
     let served = Served::of_several(all, voting.yields(), together).or_usage()?;
-    Ok((served, Answerer::Panel(setups, voting)))
+    Ok((served, Answerer::Several(setups, Together::Panel(voting))))
 }
 
 /// Several judges, each by its name and its own arguments; none is fetched before each is known, and its protocol checked.

@@ -16,7 +16,7 @@ use super::{Arguments, Command, Failure, OrFail};
 use juror_data::read_text;
 use juror_engine::checkpoint::ModelConfig;
 use juror_hub::Want;
-use juror_judge::judge::cascade::Cascade;
+use juror_judge::judge::cascade::{Cascade, CascadeReport};
 use juror_judge::judge::panel::{Member, Panel, PanelRule};
 use juror_judge::judge::{JudgeText, RulesMode};
 use juror_judge::protocol::{Protocol, Yields};
@@ -103,11 +103,13 @@ impl CascadeChoice {
         seed: u64,
     ) -> Cascade {
         Cascade {
+            names: self.names.clone(),
             unsure: self.unsure,
             yields: text.protocol.yields(),
             policy,
             audit: verdict.rules.audit.unwrap_or(0.0),
             seed,
+            report: CascadeReport::default(),
         }
     }
 

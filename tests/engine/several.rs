@@ -4,9 +4,10 @@ use std::path::Path;
 
 use juror::prelude::*;
 use juror_judge::judge::calibration::Calibration;
-use juror_judge::judge::cascade::Cascade;
+use juror_judge::judge::cascade::{Cascade, CascadeReport};
 use juror_judge::judge::compare::compare;
 use juror_judge::judge::panel::{Member, Panel, PanelRule};
+use juror_judge::judge::together::Together;
 use juror_judge::protocol;
 
 fn rollouts() -> Vec<Sample> {
@@ -29,12 +30,14 @@ fn the_second_judge_is_asked_where_the_first_is_unsure() {
     let samples = rollouts();
     let (mut one, mut other) = (judge("prime"), judge("prime"));
     let alone = one.judge(&samples).unwrap();
-    let mut cascade = Cascade {
+    let cascade = Cascade {
+        names: ["small", "large"].map(str::to_owned),
         unsure: (0.0, 1.0),
         yields: protocol::find("prime").unwrap().yields(),
         policy: RewardPolicy::default(),
         audit: 0.0,
         seed: 0,
+        report: CascadeReport::default(),
     };
     for (unsure, audit, least, most) in [
         ((0.0, 1.0), 0.0, 1, samples.len()),
@@ -42,17 +45,31 @@ fn the_second_judge_is_asked_where_the_first_is_unsure() {
         ((0.4999, 0.5), 0.0, 0, samples.len() - 1),
         ((0.4999, 0.5), 1.0, samples.len(), samples.len()),
     ] {
-        (cascade.unsure, cascade.audit) = (unsure, audit);
-        let (verdicts, report) = cascade
-            .judge(["small", "large"], &mut one, &mut other, &samples)
+        let mut together = Together::Cascade(Cascade {
+            unsure,
+            audit,
+            ..cascade.clone()
+        });
+        let verdicts = together
+            .judge(&mut [&mut one, &mut other], &samples)
             .unwrap();
+        let Together::Cascade(Cascade { report, .. }) = together else {
+            panic!("it stays a cascade")
+        };
         let asked = |verdict: &&Verdict| verdict.judge.as_deref() == Some("large");
         let count = verdicts.iter().filter(asked).count();
         assert!(
             (least..=most).contains(&count),
             "{unsure:?} {audit}: {count}"
         );
-        assert_eq!(report.tokens[1] > 0, count > 0);
+        // What both have spent is in the report, and in the verdicts.
+        let spent = |usage: Usage| (usage.prompt_tokens, usage.completion_tokens);
+        let mut all = Usage::default();
+        verdicts.iter().for_each(|verdict| all += verdict.usage);
+        let mut both = report.usage[0];
+        both += report.usage[1];
+        assert_eq!(spent(both), spent(all));
+        assert_eq!(report.usage[1].prompt_tokens > 0, count > 0);
         // Both are the same judge: it changes nothing of its own mind, and everything has its place.
         assert_eq!((report.changed.count, report.checked.count), (0, 0));
         for (verdict, own) in verdicts.iter().zip(&alone) {
@@ -73,7 +90,8 @@ fn judges_vote() {
             yields: protocol::find(protocol).unwrap().yields(),
             calibration: Calibration::default(),
         });
-    let mut panel = Panel::new(PanelRule::Unanimous, members.to_vec(), None, false);
+    let panel = Panel::new(PanelRule::Unanimous, members.to_vec(), None, false);
+    let mut panel = Together::Panel(panel);
     let verdicts = panel.judge(&mut [&mut one, &mut other], &samples).unwrap();
     assert_eq!(verdicts.len(), samples.len());
     for (verdict, sample) in verdicts.iter().zip(&samples) {
@@ -87,6 +105,8 @@ fn judges_vote() {
     one.options().trials = 2;
     let error = panel.judge(&mut [&mut one, &mut other], &samples);
     assert!(error.is_err_and(|error| error.to_string().contains("as many trials")));
+    let error = panel.judge(&mut [&mut one], &samples);
+    assert!(error.is_err_and(|error| error.to_string().contains("must be those")));
 }
 
 #[test]

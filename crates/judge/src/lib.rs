@@ -17,6 +17,10 @@
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 
+#![allow(
+    missing_docs,
+    reason = "what this crate offers to the others may change in any version"
+)]
 #![cfg_attr(
     not(feature = "serve"),
     allow(dead_code, reason = "what the server alone calls")

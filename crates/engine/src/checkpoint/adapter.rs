@@ -38,7 +38,6 @@ const OTHER_KINDS: [(&str, &str); 9] = [
 /// Keys that change nothing of a merged model: which layers were adapted shows in the file, and the rest is about training.
 const WITHOUT_EFFECT: &str = include_str!("adapter_keys_without_effect.txt");
 
-/// An adapter's description.
 #[derive(Debug)]
 pub struct Adapter {
     source: ModelSource,
@@ -179,7 +178,6 @@ impl Adapter {
         })
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         match &self.source {
             ModelSource::Folder(folder) => folder,
@@ -187,7 +185,6 @@ impl Adapter {
         }
     }
 
-    /// Its files.
     pub(super) fn source(&self) -> &ModelSource {
         &self.source
     }

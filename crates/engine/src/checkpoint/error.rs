@@ -10,30 +10,16 @@ pub enum CheckpointError {
         "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
          on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
     )]
-    UnknownModel {
-        /// What was asked for.
-        name: String,
-    },
+    UnknownModel { name: String },
     /// `--synthetic` named neither a known shape nor a configuration file.
     #[error("no shape `{name}`: give the path of a config.json, or one of {known}")]
-    UnknownShape {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
+    UnknownShape { name: String, known: String },
     /// A model folder lacks a file.
     #[error("{}: no {file} in this model folder", folder.display())]
-    MissingFile {
-        /// The model's folder.
-        folder: PathBuf,
-        /// The missing file's name.
-        file: String,
-    },
+    MissingFile { folder: PathBuf, file: String },
     /// A model folder has pickled weights and no others.
     #[error("{}: only pickled weights ({file}). {}", folder.display(), juror_hub::layout::how_to_convert(&folder.display().to_string()))]
     Pickled {
-        /// The model's folder.
         folder: PathBuf,
         /// One of the pickled files.
         file: String,
@@ -44,26 +30,20 @@ pub enum CheckpointError {
     /// As [`Self::Hub`], for a name that may be meant as a path, since its parent folder exists.
     #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
     NeitherHubNorPath {
-        /// What was asked for.
         path: PathBuf,
-        /// The folder that exists.
         folder: PathBuf,
-        /// The hub's error.
         source: Box<juror_hub::HubError>,
     },
     /// A file could not be read.
     #[error("{path}: {source}")]
     Io {
-        /// The file.
         path: String,
-        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
     /// `config.json` is not what this decoder can run.
     #[error("{path}: {message}")]
     Config {
-        /// The configuration file.
         path: String,
         /// What is wrong with it.
         message: String,
@@ -71,19 +51,13 @@ pub enum CheckpointError {
     /// A weight file, or a shard index, is damaged or refused.
     #[error("{path}: {message}")]
     Weights {
-        /// The weight file.
         path: String,
         /// What is wrong with it.
         message: String,
     },
     /// The checkpoint's tensors are not the ones the configuration describes.
     #[error("{model}: the weights do not fit config.json: {message}")]
-    Mismatch {
-        /// The model.
-        model: String,
-        /// Names and both shapes.
-        message: String,
-    },
+    Mismatch { model: String, message: String },
     /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF models in one folder.
     #[error("{0}")]
     Unsupported(String),

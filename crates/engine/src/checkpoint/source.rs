@@ -30,24 +30,17 @@ const MAX_TEXT: u64 = 128 << 20;
 pub struct EmbeddedModel {
     /// The name that `--model` takes.
     pub name: &'static str,
-    /// `config.json`
     pub config: &'static str,
-    /// `generation_config.json`
     pub generation_config: &'static str,
-    /// `tokenizer.json`
     pub tokenizer: &'static str,
     /// `tokenizer_config.json`, with the chat template
     pub tokenizer_config: &'static str,
-    /// `judge.json`
     pub judge: &'static str,
-    /// `model.safetensors`
     pub weights: &'static [u8],
 }
 
-/// A model's files.
 #[derive(Debug, Clone)]
 pub enum ModelSource {
-    /// Compiled into the binary.
     Embedded(&'static EmbeddedModel),
     /// A folder in the layout of the Hugging Face hub.
     Folder(PathBuf),

@@ -89,21 +89,21 @@ pub(crate) enum FeedForwardNames {
 
 /// The names of a gated layer's tensors.
 pub(crate) struct GatedNames {
-    /// Gate and up.
     pub(crate) gate_up: Vec<String>,
     pub(crate) down: String,
 }
 
 pub(crate) enum ExpertNames {
-    /// Tensors for each expert.
     Apart(Vec<GatedNames>),
     /// One tensor for all experts, gate and up alternating: `[experts, hidden, 2 · width]` and `[experts, width, hidden]`,
     /// with biases; or their blocks and scales in MXFP4.
-    Together { gate_up: String, down: String },
+    Together {
+        gate_up: String,
+        down: String,
+    },
 }
 
 impl DeltaNames {
-    /// Whether projections are interleaved.
     pub(crate) fn are_joined(&self) -> bool {
         self.qkv == self.gate
     }

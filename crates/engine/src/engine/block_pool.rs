@@ -126,7 +126,6 @@ impl BlockPool {
         Self { lazy, ..self }
     }
 
-    /// Token positions per block.
     pub(crate) fn block_size(&self) -> usize {
         self.block_size
     }

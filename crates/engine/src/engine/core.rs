@@ -17,11 +17,9 @@ use crate::model::memory::MemoryFootprint;
 /// The sizes of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
-    /// KV blocks.
     pub blocks: usize,
     /// The smallest number of blocks that a shortage of memory may shrink the cache to: what any one request may need.
     pub least_blocks: usize,
-    /// Token positions per block.
     pub block_size: usize,
     /// The most sequences in a step.
     pub max_sequences: usize,

@@ -17,7 +17,6 @@ pub enum Drafts {
     /// Up to three for each sequence, where the engine's own step times say that they pay.
     #[default]
     Auto,
-    /// None.
     Off,
     /// Up to so many for each sequence, whether they pay or not.
     Most(usize),

@@ -12,7 +12,6 @@ use juror_base::panics;
 /// appends nothing, the engine may compute the next token, and if every token is allowed choose it, before it has told the guide
 /// of the last one, so nothing may depend on when a method is called.
 pub trait Guide: Send {
-    /// What follows the prompt.
     fn begin(&mut self) -> Next {
         Next::FREE
     }
@@ -62,23 +61,19 @@ impl Guide for GuardedGuide {
     }
 }
 
-/// What follows a token.
 #[derive(Debug, Clone)]
 pub struct Next {
     /// Known tokens: they go through the model together, as those of a prompt do, and count among the completion's.
     pub append: Vec<u32>,
-    /// What follows them.
     pub then: Then,
 }
 
 impl Next {
-    /// The model chooses freely.
     pub const FREE: Self = Self {
         append: Vec::new(),
         then: Then::Free,
     };
 
-    /// The generation is over.
     pub const END: Self = Self {
         append: Vec::new(),
         then: Then::End,
@@ -93,16 +88,13 @@ impl Next {
 /// How a generation goes on.
 #[derive(Debug, Clone)]
 pub enum Then {
-    /// The model chooses freely.
     Free,
     /// The model chooses one of these tokens.
     OneOf {
-        /// The tokens.
         tokens: Arc<Allowed>,
         /// What to record of the choice, instead of what the request says.
         choices: Option<Arc<Choices>>,
     },
-    /// It is over.
     End,
 }
 

@@ -7,7 +7,6 @@
 /// forced may thus be unlikely, and need not be among the likeliest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TokenLogprobs {
-    /// The chosen token's.
     pub logprob: f32,
     /// The likeliest tokens with theirs, likeliest first, ties by token id; as many as the request asks for, unless fewer are possible at all.
     pub top: Vec<(u32, f32)>,

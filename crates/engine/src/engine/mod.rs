@@ -60,13 +60,11 @@ use crate::model::ModelError;
 /// What can go wrong while the engine runs.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The model failed.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A tensor operation outside the model failed.
     #[error("a tensor operation failed: {0}")]
     Tensor(#[from] candle_core::Error),
-    /// The configuration cannot work.
     #[error("{0}")]
     Config(String),
     /// Not even the smallest step fits into the device's memory.
@@ -80,7 +78,6 @@ pub enum EngineError {
         tokens: usize,
         /// KV blocks of the cache.
         blocks: usize,
-        /// The model's error.
         reason: String,
     },
     /// An engine elsewhere answers no more.

@@ -93,7 +93,6 @@ impl fmt::Display for Sampling {
 pub struct Choices {
     /// The tokens, each once.
     pub tokens: Vec<u32>,
-    /// Their numbers.
     pub numbers: Vec<f32>,
 }
 
@@ -177,10 +176,8 @@ impl RowRequest<'_> {
     }
 }
 
-/// A chosen token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
-    /// Its id.
     pub token: u32,
     /// The expected number of [`Choices`], if the token is one of them.
     pub expected: Option<f32>,

@@ -26,7 +26,6 @@ const CHOICES: usize = 32;
 /// The fewest tokens that a step is limited to when memory runs out.
 const SMALLEST_STEP: usize = 16;
 
-/// The result of planning.
 #[derive(Debug)]
 pub(super) enum Plan {
     Step(StepBatch),
@@ -43,7 +42,6 @@ const OTHERS_SHARE: usize = 8;
 /// How much a step computes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepSize {
-    /// Sequences.
     pub(super) rows: usize,
     /// Tokens of prompts, and of sequences that are recomputed.
     pub(super) prefill_tokens: usize,
@@ -98,7 +96,6 @@ pub(super) struct Scheduler {
     /// Tokens chosen for sequences that had already ended.
     discarded: u64,
     drafting: Drafting,
-    /// Drafts that were accepted.
     accepted: u64,
 }
 
@@ -241,7 +238,6 @@ impl Scheduler {
         self.largest_need
     }
 
-    /// Preemptions so far.
     pub(super) fn preemptions(&self) -> u64 {
         self.preemptions
     }
@@ -251,7 +247,6 @@ impl Scheduler {
         self.discarded
     }
 
-    /// Drafts accepted so far.
     pub(super) fn accepted(&self) -> u64 {
         self.accepted
     }

@@ -19,23 +19,18 @@ pub type RequestId = u64;
 /// The key of a request's random draws; with the position it fixes every one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RandomKey {
-    /// The run's seed.
     pub seed: u64,
     /// A hash of the sample's prompt: equal prompts have equal draws.
     pub sample: u64,
-    /// The trial's number.
     pub trial: u32,
 }
 
-/// One generation to run.
 pub struct Request {
-    /// The caller's id.
     pub id: RequestId,
     /// The prompt's token ids; at least one.
     pub prompt: Vec<u32>,
     /// The most tokens to generate, those included that the guide appends; at least one.
     pub max_new_tokens: usize,
-    /// How tokens are chosen.
     pub sampling: Sampling,
     /// The key of the random draws.
     pub random_key: RandomKey,
@@ -51,7 +46,6 @@ pub struct Request {
     pub background: bool,
 }
 
-/// Why a generation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FinishReason {
     /// An end-of-sequence token; it is the last of the completion's tokens.
@@ -64,10 +58,8 @@ pub enum FinishReason {
     Rejected(String),
 }
 
-/// One finished generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// The request's id.
     pub id: RequestId,
     /// The prompt, handed back.
     pub prompt: Vec<u32>,
@@ -78,7 +70,6 @@ pub struct Completion {
     /// The log-probabilities of each of `tokens`, if the request asks for them: `None` for a token that the guide appended.
     /// Empty if it does not ask.
     pub logprobs: Vec<Option<TokenLogprobs>>,
-    /// Why it ended.
     pub finish: FinishReason,
     /// Prompt tokens found in the prefix cache when the request was first admitted.
     pub cached_tokens: usize,
@@ -97,7 +88,6 @@ pub(super) struct Sequence {
     block_size: usize,
     /// See [`Properties::short_context`](super::Properties::short_context).
     short_context: Option<usize>,
-    /// Prompt and generated tokens.
     tokens: Vec<u32>,
     /// Its number in the order of admissions, which ascends among running sequences; each admission gives a new one.
     admission: u64,

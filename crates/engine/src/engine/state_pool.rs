@@ -24,7 +24,6 @@ pub(crate) fn slots_for(sequences: usize) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Free,
-    /// A running sequence's state.
     Live,
     /// A launched or planned step copies a state there.
     Saving,

@@ -24,7 +24,6 @@ counters! {
     /// Counters since the engine started.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub struct Stats {
-        /// Steps run.
         pub steps: u64,
         /// Tokens put through the model: prompts, generated tokens, and tokens recomputed after preemption.
         pub computed_tokens: u64,
@@ -36,7 +35,6 @@ counters! {
         pub drafted_tokens: u64,
         /// Of these, accepted: the token chosen in their place was the same.
         pub accepted_tokens: u64,
-        /// Tokens generated.
         pub generated_tokens: u64,
         /// Prompt tokens of admitted requests.
         pub prompt_tokens: u64,
@@ -116,7 +114,6 @@ impl<'s> Sum<&'s Stats> for Stats {
 /// One step, as an observer sees it. Under asynchronous scheduling, consecutive steps overlap in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepReport<'a> {
-    /// When planning began.
     pub started: Instant,
     /// When the step's tokens were added to their sequences.
     pub finished: Instant,
@@ -126,7 +123,6 @@ pub struct StepReport<'a> {
     pub waited: Duration,
     /// Time spent on everything else: planning, packing, updating sequences.
     pub host: Duration,
-    /// Sequences in the step.
     pub rows: usize,
     /// Tokens of prompts, and of sequences recomputed after a preemption.
     pub prefill_tokens: usize,

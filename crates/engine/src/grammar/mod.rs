@@ -183,7 +183,6 @@ impl Grammar {
     }
 }
 
-/// Follows one answer.
 pub struct GrammarRun {
     matcher: Arc<Mutex<Matcher>>,
     eos: TokenSet,

@@ -16,7 +16,6 @@ pub enum GrammarSource {
     Lark(String),
     /// A text that this pattern matches as a whole, in the syntax of the crate `regex`.
     Regex(String),
-    /// One of these texts.
     OneOf(Vec<String>),
 }
 

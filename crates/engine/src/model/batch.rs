@@ -58,7 +58,6 @@ pub struct RowState {
     /// The slot of the sequence's state, which has taken in the tokens before the row's first once [`Self::start`] was done,
     /// and all of the row's after the step.
     pub slot: u32,
-    /// How it begins.
     pub start: StateStart,
     /// A slot that gets a copy of the state after the row's last token.
     pub save: Option<u32>,

@@ -73,7 +73,6 @@ struct AttentionLayer {
     index: usize,
     /// Key and value heads; none where it attends to those of another layer.
     kv_heads: usize,
-    /// Width of a head.
     head_dim: usize,
     /// What queries are multiplied with, before scores are divided by the root of a head's width.
     query_scale: f64,
@@ -196,12 +195,10 @@ impl Decoder {
         })
     }
 
-    /// The model's configuration.
     pub fn config(&self) -> &ModelConfig {
         &self.config
     }
 
-    /// Where the weights are.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -540,7 +537,6 @@ fn add_and_norm(
     }
 }
 
-/// Reads layers.
 struct Loader<'a> {
     checkpoint: TensorReader<'a>,
     precision: Precision,

@@ -20,7 +20,6 @@ pub enum ModelError {
     /// The device has no memory left for this; a smaller step or cache may fit.
     #[error("out of memory: {0}")]
     OutOfMemory(String),
-    /// A tensor operation failed.
     #[error("tensor operation failed: {0}")]
     Tensor(candle_core::Error),
 }
@@ -28,7 +27,6 @@ pub enum ModelError {
 /// What keeps our CUDA kernels from running a model.
 #[derive(Debug)]
 pub struct Obstacle {
-    /// In words.
     pub what: String,
     /// The option that asked for it, if it is not the model itself.
     pub option: Option<&'static str>,

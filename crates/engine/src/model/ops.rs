@@ -160,15 +160,12 @@ pub fn sigmoid_mul(x: &Tensor, gate: &Tensor) -> Result<Tensor> {
 
 /// What [`split_heads`] must know of a layer and a step.
 pub struct Heads<'a, T: ?Sized = Tensor> {
-    /// Query heads.
     pub heads: usize,
     /// Key heads, which are also the value heads.
     pub kv_heads: usize,
-    /// Width of a head.
     pub head_dim: usize,
     /// Norm weights of queries and keys, `[head_dim]`, if the model has them.
     pub norms: Option<(&'a T, &'a T)>,
-    /// The norms' epsilon.
     pub eps: f32,
     /// Cosines of the step's positions, `[N, head_dim / 2]`.
     pub cos: &'a T,

@@ -20,7 +20,6 @@ use crate::checkpoint::{ModelConfig, Weights};
 pub enum WeightType {
     /// 4 bytes a weight.
     F32,
-    /// IEEE half precision.
     F16,
     /// The upper half of an f32.
     BF16,
@@ -420,7 +419,6 @@ pub struct Precision {
     pub compute: DType,
     /// Weights of linear layers, and the embedding table if it is the output head too.
     pub weights: WeightType,
-    /// Keys and values.
     pub kv: DType,
 }
 
@@ -432,7 +430,6 @@ impl Precision {
         kv: DType::F32,
     };
 
-    /// One dtype throughout.
     pub fn all(dtype: DType) -> Self {
         Self {
             compute: dtype,

@@ -19,7 +19,6 @@ pub enum Phase {
     Attention,
     /// The product with the output head.
     Head,
-    /// Choosing tokens from logits.
     Sampling,
 }
 
@@ -40,13 +39,10 @@ impl Phase {
 /// A timed stretch of work.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
-    /// What was done.
     pub phase: Phase,
     /// The layer, if it belongs to one.
     pub layer: Option<usize>,
-    /// When it began.
     pub start: Instant,
-    /// How long it took.
     pub duration: Duration,
 }
 

@@ -192,7 +192,6 @@ impl Shard {
     }
 }
 
-/// The greatest common divisor.
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -23,7 +23,6 @@ pub enum EndReason {
     Template,
     /// `eos_token` of `tokenizer_config.json`.
     Tokenizer,
-    /// Its text.
     Text,
 }
 
@@ -42,9 +41,7 @@ impl EndReason {
 /// A token that ends a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndToken {
-    /// The token.
     pub id: u32,
-    /// How it is known.
     pub why: EndReason,
 }
 

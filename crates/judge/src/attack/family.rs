@@ -6,11 +6,9 @@ named! {
     /// A kind of response that deserves no reward. A new one goes to the end: its place numbers its random draws.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Family {
-        /// Nothing at all.
         Empty = "empty",
         /// A space, a sign, or an opening without anything after it.
         ContentFree = "content-free",
-        /// The question again.
         Question = "question",
         /// The beginning of a response, before it comes to its answer.
         Truncated = "truncated",
@@ -40,7 +38,6 @@ enum Fault {
     Outcome,
     /// The derivation is false, and the final answer right.
     Process,
-    /// Both.
     Both,
     /// The final answer is right, and there is no derivation.
     NoDerivation,

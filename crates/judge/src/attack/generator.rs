@@ -20,7 +20,6 @@ const TRIED_ROWS: usize = 8;
 /// A response that deserves no reward.
 #[derive(Debug, Clone)]
 pub struct Attack {
-    /// What kind it is.
     pub family: Family,
     /// The row it was made of with this response in place of its own, and `/` and the family after its id.
     pub sample: Sample,

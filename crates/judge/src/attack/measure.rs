@@ -20,13 +20,10 @@ use juror_engine::model::DeviceChoice;
 
 /// The judge that is attacked.
 pub struct Subject {
-    /// The model.
     pub model: JudgeModel,
     /// Its text side under the protocol.
     pub text: Arc<JudgeText>,
-    /// Where it runs.
     pub device: DeviceChoice,
-    /// The engine's sizes.
     pub engine: EngineOptions,
     /// The judge writes its answers freely.
     pub free: bool,

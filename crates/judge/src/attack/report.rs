@@ -15,18 +15,15 @@ const WORST: usize = 5;
 /// An attack that the judge found right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The attack's id.
     pub id: String,
     /// The judge's probability that all it is asked for is right, where that was recorded.
     pub probability: Option<f64>,
-    /// The response.
     pub response: String,
 }
 
 /// What a judge made of the attacks of one family under one protocol.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamilyReport {
-    /// The family.
     pub family: Family,
     /// The attacks that were found right, of those that the judge was asked about.
     pub right: Share,

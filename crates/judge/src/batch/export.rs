@@ -41,10 +41,8 @@ pub struct Export {
     pub body: Map<String, Value>,
 }
 
-/// What was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Requests.
     pub requests: usize,
     /// Samples that the rules have decided.
     pub skipped: usize,

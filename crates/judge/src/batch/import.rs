@@ -20,7 +20,6 @@ pub struct Import<'a> {
     pub samples: &'a Rows,
     /// How often each was asked about.
     pub trials: u32,
-    /// The files of answers.
     pub outputs: &'a [PathBuf],
     /// The protocol they were asked under.
     pub protocol: &'a dyn Protocol,
@@ -30,7 +29,6 @@ pub struct Import<'a> {
     pub skip_bad: bool,
     /// How long a line may be.
     pub max_line: LineLimit,
-    /// Where the verdicts go.
     pub out: Option<&'a Path>,
 }
 
@@ -79,7 +77,6 @@ impl Import<'_> {
     }
 }
 
-/// Joins answers with samples.
 struct Join<'a> {
     import: &'a Import<'a>,
     ids: CustomIds,

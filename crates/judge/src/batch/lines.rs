@@ -7,7 +7,6 @@ use crate::openai::request::{GenerationRequest, Route};
 /// A request with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchRequest {
-    /// Its name.
     pub custom_id: String,
     /// What is to be answered.
     pub request: GenerationRequest,

@@ -33,7 +33,6 @@ use juror_engine::model::ModelError;
 
 /// Why a batch could not be written, read or run.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum BatchError {
     /// An input cannot be read.
     #[error(transparent)]
@@ -53,7 +52,6 @@ pub enum BatchError {
     /// An engine could not be built.
     #[error(transparent)]
     Load(Box<LoadError>),
-    /// An engine failed.
     #[error(transparent)]
     Judge(#[from] JudgeError),
     /// A thread could not be started.

@@ -52,15 +52,11 @@ pub(crate) type OutputShape = Box<dyn Fn(usize, Value) -> Value + Sync>;
 
 /// A batch to be answered, resolved.
 pub struct BatchRun {
-    /// What is asked.
     pub requests: Requests,
     /// What is written for each line, where it is not the batch API's output.
     pub shape: Option<OutputShape>,
-    /// Where the answers go.
     pub out: OutputFile,
-    /// The model's files.
     pub source: ModelSource,
-    /// Its text side.
     pub model: Arc<ChatModel>,
     /// Where it runs: one engine for each.
     pub devices: Vec<DeviceChoice>,
@@ -78,7 +74,6 @@ pub struct BatchRun {
 /// How far a run is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BatchProgress {
-    /// Lines of the batch.
     pub lines: usize,
     /// Lines that are answered, those with an error too.
     pub done: usize,
@@ -251,7 +246,6 @@ impl BatchRun {
         Ok(lines.lines)
     }
 
-    /// What requests leave open.
     fn defaults(&self) -> Defaults {
         Defaults {
             max_new_tokens: self.manifest.sampling.max_new_tokens,

@@ -19,10 +19,8 @@ use crate::judge::answers::{EngineAnswer, Reasoned};
 use juror_data::verdict::Usage;
 use juror_data::{ContentPart, REASONING, without_nan};
 
-/// A line of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputLine {
-    /// The request's name.
     pub(crate) custom_id: String,
     /// The answer, or why there is none.
     pub(crate) answer: Result<EngineAnswer, String>,
@@ -32,7 +30,6 @@ pub(crate) struct OutputLine {
 const MOST_MESSAGE: usize = 500;
 
 impl OutputLine {
-    /// Reads a line.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let plain = without_nan(line.as_bytes());
         let line: Value = serde_json::from_slice(&plain)

@@ -57,7 +57,6 @@ impl KnownJudge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
-    /// Not at all.
     None,
     /// In `<think>…</think>`.
     Tags,
@@ -86,7 +85,6 @@ pub struct PrimeFigures {
     pub outcome: f64,
     /// Process and outcome together judged right.
     pub overall: f64,
-    /// F1 of that.
     pub f1: f64,
     /// Right answers from wrong derivations that were recognised.
     pub lucky_guess: Option<f64>,

@@ -21,9 +21,7 @@ pub(crate) struct Abilities {
     pub(super) length: &'static str,
     /// Of how many of the likeliest tokens it gives log-probabilities; `None` if of none.
     pub(super) logprobs: Option<u32>,
-    /// It takes a seed.
     pub(super) seed: bool,
-    /// It takes a temperature.
     pub(super) temperature: bool,
     /// The key with which it was seen to keep to the protocol's form.
     pub(super) form: Option<FormKey>,
@@ -157,7 +155,6 @@ impl Abilities {
     }
 }
 
-/// The small requests.
 struct Probe<'e> {
     endpoint: &'e Endpoint,
     asking: &'e Asking<'e>,

@@ -23,7 +23,6 @@ const TIMES: u32 = 5;
 /// The first pause before a request is made again; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
-/// The longest.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Bytes of a thread's stack: it waits most of the time.

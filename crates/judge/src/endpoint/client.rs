@@ -61,7 +61,6 @@ pub(super) enum Failure {
     Lasting(String),
 }
 
-/// What may pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passing {
     /// The server has too much to do.

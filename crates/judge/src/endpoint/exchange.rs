@@ -22,7 +22,6 @@ use juror_engine::text::tokenizer::Tokenizer;
 /// Seeds of requests are below this: a number that every server takes.
 const SEEDS: u64 = 1 << 31;
 
-/// What a server answered.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Answered {
     pub(super) text: Option<String>,
@@ -43,7 +42,6 @@ pub(super) struct Answered {
     tokens: Vec<ToldToken>,
 }
 
-/// An unreadable answer.
 pub(super) struct Unread {
     pub(super) failure: Failure,
     /// Tokens that were spent on it.
@@ -63,7 +61,6 @@ impl Answered {
     }
 }
 
-/// Reads an answer.
 pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
     let usage = |key: &str| answer["usage"][key].as_u64().unwrap_or(0) as usize;
     let counted = (usage("prompt_tokens"), usage("completion_tokens"));

@@ -21,7 +21,6 @@ use juror_engine::grammar::GrammarSource;
 pub(crate) enum ServerForm {
     /// Known text, words to choose from, and text up to a mark, one after another.
     Parts(Vec<FormPart>),
-    /// JSON of this schema.
     Json(Value),
     /// A text that this pattern matches.
     Regex(String),
@@ -183,7 +182,6 @@ impl FormKey {
         self.entry(form).is_some()
     }
 
-    /// Asks for a form.
     pub(super) fn set(self, form: &ServerForm, body: &mut Map<String, Value>) {
         if let Some((key, value)) = self.entry(form) {
             body.insert(key.to_owned(), value);

@@ -96,7 +96,6 @@ impl Default for EndpointSettings {
     }
 }
 
-/// Hides the key.
 impl fmt::Debug for EndpointSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EndpointSettings")
@@ -237,7 +236,6 @@ impl Endpoint {
         Ok(Arc::new(endpoint))
     }
 
-    /// The model's name.
     pub fn model(&self) -> &str {
         &self.model
     }

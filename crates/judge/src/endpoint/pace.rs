@@ -25,13 +25,11 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// Why a request is not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoTurn {
-    /// All is over.
     Ended,
     /// The budget of tokens is spent.
     Spent(u64),
 }
 
-/// Lets requests through.
 pub(super) struct Pace {
     state: Mutex<State>,
     changed: Condvar,
@@ -216,7 +214,6 @@ impl Pace {
         self.changed.notify_all();
     }
 
-    /// Requests under way.
     pub(super) fn active(&self) -> usize {
         lock(&self.state).active
     }

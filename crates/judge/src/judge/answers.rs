@@ -44,7 +44,6 @@ pub(crate) struct Reasoned {
 }
 
 impl Reasoned {
-    /// The answer in it.
     pub(crate) fn answer(&self) -> &str {
         answer_in_reasoning(&self.text)
     }
@@ -71,7 +70,6 @@ pub(crate) struct EngineAnswer {
     pub(crate) is_cut: bool,
     /// The text says that the judge will give no verdict.
     pub(crate) is_refusal: bool,
-    /// Tokens spent.
     pub(crate) usage: Usage,
 }
 

@@ -14,9 +14,7 @@ use juror_data::verdict::Confidence;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Calibration {
-    /// Of the process field.
     pub process: Curve,
-    /// Of the outcome field.
     pub outcome: Curve,
     /// Whatever wrote the file.
     #[serde(skip_serializing)]

@@ -1,17 +1,18 @@
 //! Two judges: a larger one is asked where a smaller one is unsure.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use super::is_drawn;
 use super::summary::Share;
-use super::{Judge, JudgeError, is_drawn};
 use crate::protocol::Yields;
 use crate::reward::RewardPolicy;
-use juror_data::Sample;
-use juror_data::verdict::{Status, Verdict};
+use juror_data::verdict::{Status, Usage, Verdict};
 
-/// When the second judge is asked.
+/// When the second judge is asked, and what that has changed so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cascade {
+    /// The judges' names in verdicts.
+    pub names: [String; 2],
     /// The probabilities of True at which the first judge is unsure, both included.
     pub unsure: (f64, f64),
     /// What the first judge's protocol gives.
@@ -22,16 +23,12 @@ pub struct Cascade {
     pub audit: f64,
     /// The seed of that draw, beside the samples' ids.
     pub seed: u64,
+    pub report: CascadeReport,
 }
 
-/// The samples that the second judge is asked about, by [`Verdict::index`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Escalation {
-    /// The first judge is unsure of one of their trials.
-    pub unsure: HashSet<usize>,
-    /// It is sure of them, and they are checked.
-    pub audited: HashSet<usize>,
-}
+/// The samples that the second judge is asked about, by [`Verdict::index`]; of those of which the first judge is unsure in one trial and sure in
+/// another, the former.
+pub type Escalation = HashMap<usize, Asked>;
 
 /// Why the second judge is asked about a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,10 +46,9 @@ pub struct CascadeReport {
     pub asked: [usize; 2],
     /// Where the first was unsure: whether the overall verdict is another.
     pub changed: Share,
-    /// Where it was sure.
     pub checked: Share,
-    /// Tokens of prompts and completions of each judge.
-    pub tokens: [usize; 2],
+    /// What each judge has spent.
+    pub usage: [Usage; 2],
 }
 
 impl Cascade {
@@ -96,89 +92,36 @@ impl Cascade {
         &self,
         verdicts: impl IntoIterator<Item = Result<Verdict, E>>,
     ) -> Result<Escalation, E> {
-        let mut asked = Escalation::default();
+        let mut asked = Escalation::new();
         for verdict in verdicts {
             let verdict = verdict?;
             match self.asks(&verdict) {
-                Some(Asked::Unsure) => {
-                    asked.audited.remove(&verdict.index);
-                    asked.unsure.insert(verdict.index);
-                }
-                Some(Asked::Audited) if !asked.unsure.contains(&verdict.index) => {
-                    asked.audited.insert(verdict.index);
-                }
-                _ => {}
+                Some(Asked::Unsure) => drop(asked.insert(verdict.index, Asked::Unsure)),
+                Some(why) => drop(asked.entry(verdict.index).or_insert(why)),
+                None => {}
             }
         }
         Ok(asked)
     }
 
-    /// Judges samples with the first of two judges, and with the second those that the first is unsure of: a verdict for
-    /// each trial, with the name of the judge whose it is, in the samples' order.
-    ///
-    /// # Errors
-    /// As [`Judge::judge`].
-    pub fn judge(
-        &self,
-        names: [&str; 2],
-        first: &mut Judge,
-        second: &mut Judge,
-        samples: &[Sample],
-    ) -> Result<(Vec<Verdict>, CascadeReport), JudgeError> {
-        let verdicts = first.judge(samples)?;
-        let asked = self.escalate(verdicts.iter().cloned().map(Ok::<_, JudgeError>))?;
-        let escalated: Vec<Sample> = samples
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| asked.why(*index).is_some())
-            .map(|(_, sample)| sample.clone())
-            .collect();
-        let mut others = second.judge(&escalated)?.into_iter();
-        let mut report = CascadeReport::default();
-        let merged = verdicts.into_iter().map(|verdict| {
-            let why = asked.why(verdict.index);
-            let other = why.and_then(|why| Some((why, others.next()?)));
-            report.add(names, verdict, other)
-        });
-        Ok((merged.collect(), report))
-    }
-}
-
-impl Escalation {
-    /// Why the second judge is asked about a sample; `None` where it is not.
-    pub fn why(&self, index: usize) -> Option<Asked> {
-        if self.unsure.contains(&index) {
-            return Some(Asked::Unsure);
-        }
-        self.audited.contains(&index).then_some(Asked::Audited)
-    }
-}
-
-impl CascadeReport {
-    /// The verdict of both judges on a trial: the second one's, with why it was asked, if it was. `names` are the judges'.
-    pub fn add(
-        &mut self,
-        names: [&str; 2],
-        first: Verdict,
-        second: Option<(Asked, Verdict)>,
-    ) -> Verdict {
-        let spent =
-            |verdict: &Verdict| verdict.usage.prompt_tokens + verdict.usage.completion_tokens;
-        self.tokens[0] += spent(&first);
+    /// The verdict of both judges on a trial: the second one's, with why it was asked, if it was.
+    pub fn decide(&mut self, first: Verdict, second: Option<(Asked, Verdict)>) -> Verdict {
+        let report = &mut self.report;
+        report.usage[0] += first.usage;
         let Some((why, second)) = second else {
             return Verdict {
-                judge: Some(names[0].to_owned()),
+                judge: Some(self.names[0].clone()),
                 ..first
             };
         };
-        self.tokens[1] += spent(&second);
+        report.usage[1] += second.usage;
         let both = first.overall.zip(second.overall);
         let differs = both.map(|(one, other)| one != other);
         let (at, share) = match why {
-            Asked::Unsure => (0, &mut self.changed),
-            Asked::Audited => (1, &mut self.checked),
+            Asked::Unsure => (0, &mut report.changed),
+            Asked::Audited => (1, &mut report.checked),
         };
-        self.asked[at] += 1;
+        report.asked[at] += 1;
         share.add(differs);
         let mut usage = second.usage;
         usage += first.usage;
@@ -187,7 +130,7 @@ impl CascadeReport {
             index: first.index,
             group: first.group,
             input: first.input,
-            judge: Some(names[1].to_owned()),
+            judge: Some(self.names[1].clone()),
             ..second
         }
     }

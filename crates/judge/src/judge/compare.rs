@@ -28,20 +28,17 @@ pub struct Comparison {
 /// The responses to one question, ranked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ranking {
-    /// The question.
     pub question: String,
     /// The id of its row, where that has a list of responses.
     pub group: Option<String>,
     /// In the order of the input.
     pub responses: Vec<RankedResponse>,
-    /// What was compared.
     pub pairs: Vec<ComparedPair>,
 }
 
 /// A response in a [`Ranking`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankedResponse {
-    /// The sample's id.
     pub id: String,
     /// The mean preference for it; none where no comparison with it could be read.
     pub score: Option<f64>,
@@ -240,7 +237,6 @@ impl Comparison {
 }
 
 impl ComparisonReport {
-    /// Of these comparisons.
     pub fn of(comparisons: &[Comparison]) -> Self {
         let mut report = Self::default();
         for comparison in comparisons {

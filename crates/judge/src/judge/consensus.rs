@@ -8,16 +8,13 @@ use juror_data::verdict::{Status, Verdict};
 /// How the trials of one sample voted on one field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Votes {
-    /// Trials that say true.
     #[serde(rename = "true")]
     pub yes: u32,
-    /// Trials that say false.
     #[serde(rename = "false")]
     pub no: u32,
 }
 
 impl Votes {
-    /// Counts one more.
     pub fn add(&mut self, value: Option<bool>) {
         self.yes += u32::from(value == Some(true));
         self.no += u32::from(value == Some(false));
@@ -48,7 +45,6 @@ impl Votes {
 /// The trials of one sample together: a line of `--consensus`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Consensus {
-    /// The sample's id.
     pub(crate) id: String,
     /// The sample's place in the input, from 0.
     pub(crate) index: usize,
@@ -72,11 +68,8 @@ pub struct Consensus {
     pub(crate) reward: Option<f64>,
     /// Their standard deviation: how far the trials are apart.
     pub(crate) spread: Option<f64>,
-    /// The votes behind `process`.
     pub(crate) process_votes: Votes,
-    /// The votes behind `outcome`.
     pub(crate) outcome_votes: Votes,
-    /// The votes behind `overall`.
     pub(crate) overall_votes: Votes,
 }
 
@@ -119,7 +112,6 @@ impl ConsensusBuilder {
         before
     }
 
-    /// The last sample.
     pub fn finish(&mut self) -> Option<Consensus> {
         let (count, sum, squares) = std::mem::take(&mut self.rewards);
         let mut now = self.now.take()?;
@@ -153,7 +145,6 @@ impl Consensus {
 }
 
 impl ConsensusSummary {
-    /// Adds a sample.
     pub fn add(&mut self, sample: &Consensus) {
         self.overall.add(sample.overall);
         let unanimous = sample.overall_votes.is_unanimous(sample.trials);

@@ -23,10 +23,8 @@ use super::calibration::Calibration;
 use crate::runtime::{CERTAIN, Doubt};
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 
-/// The file's name.
 const JUDGE_FILE: &str = "judge.json";
 
-/// What `judge.json` says.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JudgeFile {

@@ -19,7 +19,6 @@ use juror_engine::text::tokenizer::{Place, TextStream, Tokenizer};
 /// Times that delimiters are traced back. One is the rule; a normaliser may make another of what is left.
 const ROUNDS: usize = 8;
 
-/// Turns fields into tokens.
 pub(super) struct FieldText {
     tokenizer: Arc<Tokenizer>,
     reserved: Reserved,

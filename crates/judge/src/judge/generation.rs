@@ -5,12 +5,10 @@ use serde_json::Value;
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::engine::Sampling;
 
-/// What `generation_config.json` recommends.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GenerationDefaults {
     /// Sampling, if the model is to be sampled.
     pub(crate) sampling: Option<Sampling>,
-    /// The longest completion.
     pub max_new_tokens: Option<usize>,
 }
 

@@ -18,7 +18,6 @@ pub(super) struct Groups {
 struct Rewards {
     /// The first sample with a reward.
     sample: usize,
-    /// There is another.
     several: bool,
     least: f64,
     most: f64,
@@ -79,7 +78,6 @@ impl Groups {
 /// Groups of a run in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupSummary {
-    /// Questions with several rewards.
     pub groups: usize,
     /// Of these, the ones whose rewards are all 0.
     pub all_0: usize,

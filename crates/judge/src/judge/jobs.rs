@@ -11,7 +11,6 @@ use juror_data::Samples;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     position: u32,
-    /// The trial's number.
     pub(crate) trial: u32,
 }
 

@@ -7,10 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::RunOptions;
-use super::cascade::{Asked, Cascade, CascadeReport};
-use super::panel::Panel;
+use super::cascade::CascadeReport;
 use super::service::{JudgeService, ServiceSetup, TakeVerdict};
 use super::shared_memory::SharedMemory;
+use super::together::Together;
 use crate::openai::conversation::ChatModel;
 use crate::runtime::{CommandError, Done, Observer, Phase, Stop};
 use juror_base::threads::{ThreadError, lock};
@@ -23,15 +23,12 @@ use juror_engine::engine::Stats;
 pub enum Answerer {
     /// A judge. A model that is here answers OpenAI's routes too.
     Model(ServiceSetup, Option<Arc<ChatModel>>),
-    /// Two judges: the second is asked where the first is unsure.
-    Cascade(Box<[NamedSetup; 2]>, Cascade),
-    /// Judges that vote, in the order of the panel's members.
-    Panel(Vec<NamedSetup>, Panel),
+    /// The judges of a cascade or a panel, in its order.
+    Several(Vec<NamedSetup>, Together),
     /// The rules alone, under these options.
     Rules(RunOptions),
 }
 
-/// One of several judges.
 pub struct NamedSetup {
     /// Its name in verdicts and messages.
     pub name: String,
@@ -42,7 +39,8 @@ pub struct NamedSetup {
 /// The judges of a server.
 pub(crate) struct Judges {
     services: Arc<[Named]>,
-    together: Together,
+    /// How they give one verdict, where there are several.
+    together: Option<Arc<Mutex<Together>>>,
     memory: Arc<SharedMemory>,
     commands: Arc<Mutex<Commands>>,
 }
@@ -51,20 +49,6 @@ pub(crate) struct Judges {
 struct Named {
     name: Option<String>,
     service: Arc<JudgeService>,
-}
-
-/// How several judges give one verdict.
-enum Together {
-    /// There is one.
-    One,
-    Cascade(Arc<CascadeState>),
-    Panel(Arc<Mutex<Panel>>),
-}
-
-struct CascadeState {
-    names: [String; 2],
-    rule: Cascade,
-    report: Mutex<CascadeReport>,
 }
 
 impl Judges {
@@ -82,25 +66,15 @@ impl Judges {
                 };
                 return Ok(Self {
                     services: [alone].into(),
-                    together: Together::One,
+                    together: None,
                     memory: Arc::default(),
                     commands: Arc::default(),
                 });
             }
-            Answerer::Model(setup, _) => (vec![(None, setup)], Together::One),
-            Answerer::Cascade(judges, rule) => {
-                let state = CascadeState {
-                    names: judges.each_ref().map(|judge| judge.name.clone()),
-                    rule,
-                    report: Mutex::default(),
-                };
-                let named = judges.map(|one| (Some(one.name), one.setup));
-                (named.into(), Together::Cascade(Arc::new(state)))
-            }
-            Answerer::Panel(judges, panel) => {
+            Answerer::Model(setup, _) => (vec![(None, setup)], None),
+            Answerer::Several(judges, together) => {
                 let named = judges.into_iter().map(|one| (Some(one.name), one.setup));
-                let panel = Arc::new(Mutex::new(panel));
-                (named.collect(), Together::Panel(panel))
+                (named.collect(), Some(Arc::new(Mutex::new(together))))
             }
         };
         let (names, setups): (Vec<_>, Vec<_>) = named
@@ -145,39 +119,35 @@ impl Judges {
         samples: Vec<(usize, Sample)>,
         take: &Arc<dyn TakeVerdict>,
     ) {
-        match &self.together {
-            Together::One => self.first().judge(client, samples, take),
-            Together::Cascade(state) => {
-                let first: Arc<dyn TakeVerdict> = Arc::new(CascadeFirst {
-                    state: Arc::clone(state),
-                    second: Arc::clone(&self.services[1].service),
-                    client: client.to_owned(),
-                    samples: Mutex::new(samples.iter().cloned().collect()),
-                    take: Arc::clone(take),
-                });
-                self.first().judge(client, samples, &first);
-            }
-            Together::Panel(panel) => {
-                let votes = Arc::new(Votes {
-                    panel: Arc::clone(panel),
-                    members: self.services.len(),
-                    given: Mutex::default(),
-                    take: Arc::clone(take),
-                });
-                for (member, named) in self.services.iter().enumerate() {
-                    let votes = Arc::clone(&votes);
-                    let own: Arc<dyn TakeVerdict> = Arc::new(PanelMember { votes, member });
-                    named.service.judge(client, samples.clone(), &own);
-                }
-            }
+        let Some(together) = &self.together else {
+            return self.first().judge(client, samples, take);
+        };
+        let in_turn = lock(together).asks_in_turn();
+        let waiting = samples.iter().map(|(place, sample)| {
+            let waiting = Waiting {
+                sample: in_turn.then(|| sample.clone()),
+                given: vec![None; self.services.len()],
+            };
+            (*place, waiting)
+        });
+        let call = Arc::new(Call {
+            services: Arc::clone(&self.services),
+            together: Arc::clone(together),
+            client: client.to_owned(),
+            waiting: Mutex::new(waiting.collect()),
+            take: Arc::clone(take),
+        });
+        let at_once = if in_turn { 1 } else { self.services.len() };
+        for (member, samples) in std::iter::repeat_n(samples, at_once).enumerate() {
+            call.ask(member, samples);
         }
     }
 
     /// What the cascade has done, if they are one.
     pub(crate) fn cascade_report(&self) -> Option<CascadeReport> {
-        match &self.together {
-            Together::Cascade(state) => Some(lock(&state.report).clone()),
-            _ => None,
+        match &*lock(self.together.as_ref()?) {
+            Together::Cascade(cascade) => Some(cascade.report.clone()),
+            Together::Panel(_) => None,
         }
     }
 
@@ -200,7 +170,6 @@ impl Judges {
         loads.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 
-    /// What all engines did.
     pub(crate) fn stats(&self) -> Stats {
         let mut all = Stats::default();
         for named in &*self.services {
@@ -222,7 +191,8 @@ impl Judges {
     /// Ends them, and waits for it.
     pub(crate) fn end(&self) {
         self.memory.close();
-        if let Together::Panel(_) = self.together {
+        let together = self.together.as_ref();
+        if together.is_some_and(|together| !lock(together).asks_in_turn()) {
             // All members stop together. The second judge of a cascade ends later: it may still be asked about the first one's verdicts.
             for named in &*self.services {
                 named.service.runtime().stop(Stop::Drained);
@@ -352,106 +322,69 @@ fn both(one: Phase, other: Phase) -> Phase {
     }
 }
 
-/// Takes the verdicts of a cascade's first judge on the samples of one call.
-struct CascadeFirst {
-    state: Arc<CascadeState>,
-    second: Arc<JudgeService>,
+/// Samples that several judges are asked about in one call.
+struct Call {
+    services: Arc<[Named]>,
+    together: Arc<Mutex<Together>>,
     client: String,
-    /// What the second judge may be asked about, by place.
-    samples: Mutex<HashMap<usize, Sample>>,
+    /// By their places.
+    waiting: Mutex<HashMap<usize, Waiting>>,
     take: Arc<dyn TakeVerdict>,
 }
 
-impl TakeVerdict for CascadeFirst {
-    fn take(&self, verdict: Verdict) {
-        let place = verdict.index;
-        let sample = lock(&self.samples).remove(&place);
-        let state = &self.state;
-        if let Some((why, sample)) = state.rule.asks(&verdict).zip(sample) {
-            let second: Arc<dyn TakeVerdict> = Arc::new(CascadeSecond {
-                state: Arc::clone(state),
-                why,
-                first: Mutex::new(Some(verdict)),
-                take: Arc::clone(&self.take),
-            });
-            self.second
-                .judge(&self.client, vec![(place, sample)], &second);
-        } else {
-            self.take.take(state.merge(verdict, None));
-        }
-    }
+/// A sample that not all have given their verdict on.
+struct Waiting {
+    /// What the next judge may be asked about.
+    sample: Option<Sample>,
+    /// By the judges' places.
+    given: Vec<Option<Verdict>>,
+}
 
-    fn is_wanted(&self) -> bool {
-        self.take.is_wanted()
+impl Call {
+    fn ask(self: &Arc<Self>, member: usize, samples: Vec<(usize, Sample)>) {
+        let call = Arc::clone(self);
+        let take: Arc<dyn TakeVerdict> = Arc::new(TakeMember { call, member });
+        let service = &self.services[member].service;
+        service.judge(&self.client, samples, &take);
     }
 }
 
-/// Takes the second judge's verdict on a sample.
-struct CascadeSecond {
-    state: Arc<CascadeState>,
-    why: Asked,
-    first: Mutex<Option<Verdict>>,
-    take: Arc<dyn TakeVerdict>,
-}
-
-impl TakeVerdict for CascadeSecond {
-    fn take(&self, verdict: Verdict) {
-        // It comes once.
-        if let Some(first) = lock(&self.first).take() {
-            let merged = self.state.merge(first, Some((self.why, verdict)));
-            self.take.take(merged);
-        }
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.take.is_wanted()
-    }
-}
-
-impl CascadeState {
-    fn merge(&self, first: Verdict, second: Option<(Asked, Verdict)>) -> Verdict {
-        let names = [self.names[0].as_str(), self.names[1].as_str()];
-        lock(&self.report).add(names, first, second)
-    }
-}
-
-/// The votes of a panel on the samples of one call.
-struct Votes {
-    panel: Arc<Mutex<Panel>>,
-    members: usize,
-    /// Each member's, by place.
-    given: Mutex<HashMap<usize, Vec<Option<Verdict>>>>,
-    take: Arc<dyn TakeVerdict>,
-}
-
-/// Takes one member's.
-struct PanelMember {
-    votes: Arc<Votes>,
+/// Takes the verdicts of one judge.
+struct TakeMember {
+    call: Arc<Call>,
     member: usize,
 }
 
-impl TakeVerdict for PanelMember {
+impl TakeVerdict for TakeMember {
     fn take(&self, verdict: Verdict) {
-        let votes = &*self.votes;
+        let call = &self.call;
         let place = verdict.index;
-        let mut given = lock(&votes.given);
-        let of_sample = given
-            .entry(place)
-            .or_insert_with(|| vec![None; votes.members]);
-        of_sample[self.member] = Some(verdict);
-        if of_sample.iter().any(Option::is_none) {
+        let mut waiting = lock(&call.waiting);
+        let Some(Waiting { sample, given }) = waiting.get_mut(&place) else {
+            return;
+        };
+        given[self.member] = Some(verdict);
+        let mut together = lock(&call.together);
+        let why = given[0].as_ref().and_then(|first| together.asks(first));
+        if let Some(sample) = sample.take_if(|_| why.is_some()) {
+            drop((together, waiting));
+            return call.ask(1, vec![(place, sample)]);
+        }
+        if sample.is_none() && given.iter().any(Option::is_none) {
             return;
         }
-        let all = given.remove(&place).unwrap_or_default();
-        drop(given);
-        let voted = lock(&votes.panel).vote(all.into_iter().flatten().collect());
-        if let Some(verdict) = voted {
-            votes.take.take(verdict);
+        let given = std::mem::take(given);
+        waiting.remove(&place);
+        drop(waiting);
+        let verdict = together.decide(why, given.into_iter().flatten().collect());
+        drop(together);
+        if let Some(verdict) = verdict {
+            call.take.take(verdict);
         }
     }
 
     fn is_wanted(&self) -> bool {
-        self.votes.take.is_wanted()
+        self.call.take.is_wanted()
     }
 }
 

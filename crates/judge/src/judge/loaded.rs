@@ -36,7 +36,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Why a judge could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LoadError {
     /// The checkpoint could not be found or read.
     #[error(transparent)]

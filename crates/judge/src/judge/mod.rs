@@ -25,6 +25,7 @@
 //! | `groups`, [`consensus`] | the responses to one question together; what several trials of one sample say |
 //! | [`own`] | the judge's own solutions, made before it sees a response |
 //! | [`panel`], [`cascade`], [`compare`] | several judges that vote; a larger one where a smaller one is unsure; responses ranked |
+//! | [`together`] | the verdicts of several as one, by files and by the server |
 //! | [`summary`] | a run in numbers |
 
 pub mod answers;
@@ -61,6 +62,7 @@ mod shared_memory;
 pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
+pub mod together;
 mod token_scaffold;
 
 use std::borrow::Cow;

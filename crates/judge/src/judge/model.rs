@@ -41,9 +41,7 @@ pub struct ChatSettings {
 
 /// The judge's text side: writes prompts and reads answers. Needs no weights.
 pub struct JudgeText {
-    /// The protocol.
     pub protocol: Arc<dyn Protocol>,
-    /// Writes prompts.
     pub prompts: PromptBuilder,
     /// Tokens that end a generation.
     pub eos: Arc<[u32]>,

@@ -12,9 +12,7 @@ use juror_engine::text::tokenizer::Tokenizer;
 
 /// Configuration, tokenizer, and how the model's makers would have it generate.
 pub(crate) struct ModelText {
-    /// Sizes.
     pub(crate) config: ModelConfig,
-    /// The text of `tokenizer.json`.
     pub(crate) tokenizer_json: String,
     pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) generation: GenerationDefaults,

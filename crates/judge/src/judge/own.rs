@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use juror_data::Sample;
 
-/// Solutions by question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnSolutions {
     by_question: HashMap<u64, String>,
@@ -29,7 +28,6 @@ impl OwnSolutions {
         Self { by_question, hash }
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.by_question.len()
     }

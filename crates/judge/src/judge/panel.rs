@@ -7,10 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Calibration;
 use super::completion::VerdictBuilder;
 use super::summary::Share;
-use super::{Judge, JudgeError};
 use crate::protocol::Yields;
 use crate::reward::{RewardPolicy, reward};
-use juror_data::Sample;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vote};
 
 named! {
@@ -58,7 +56,6 @@ pub struct Member {
     pub name: String,
     /// What its vote counts under [`PanelRule::Weighted`].
     pub weight: f64,
-    /// What its protocol gives.
     pub yields: Yields,
     /// How its confidences are calibrated: the soft reward is of what they are worth.
     pub calibration: Calibration,
@@ -158,9 +155,12 @@ impl Panel {
         ))
     }
 
-    /// What its verdicts hold.
     pub fn yields(&self) -> Yields {
         self.yields
+    }
+
+    pub(super) fn members(&self) -> usize {
+        self.members.len()
     }
 
     /// The verdict of all on one trial of a sample, after each judge's, in the judges' order; `None` of none.
@@ -200,30 +200,6 @@ impl Panel {
         );
         combined.confidence = confidence;
         Some(combined)
-    }
-
-    /// Judges samples with all judges, in the members' order, and lets them vote: a verdict for each trial, in the samples' order.
-    ///
-    /// # Errors
-    /// As [`Judge::judge`]; and where the judges have not as many trials.
-    pub fn judge(
-        &mut self,
-        judges: &mut [&mut Judge],
-        samples: &[Sample],
-    ) -> Result<Vec<Verdict>, JudgeError> {
-        let of_each = judges.iter_mut().map(|judge| judge.judge(samples));
-        let of_each: Vec<Vec<Verdict>> = of_each.collect::<Result<_, _>>()?;
-        let count = of_each.first().map_or(0, Vec::len);
-        if of_each.len() != self.members.len() || of_each.iter().any(|own| own.len() != count) {
-            let why = "a panel's judges are its members, each with as many trials as the others";
-            return Err(JudgeError::Options(why.to_owned()));
-        }
-        let mut of_each: Vec<_> = of_each.into_iter().map(Vec::into_iter).collect();
-        let trial = |_| {
-            let trial = of_each.iter_mut().filter_map(Iterator::next).collect();
-            self.vote(trial)
-        };
-        Ok((0..count).filter_map(trial).collect())
     }
 }
 
@@ -338,7 +314,6 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Of so many judges.
     pub fn new(judges: usize) -> Self {
         let pairs = (0..judges).flat_map(|one| (one + 1..judges).map(move |other| (one, other)));
         Self {

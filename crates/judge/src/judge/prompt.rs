@@ -21,7 +21,6 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 
 /// Why a prompt cannot be built.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PromptError {
     /// The prompt text has a fault.
     #[error("prompt text: {0}")]
@@ -61,7 +60,6 @@ enum Stretch {
     Own(OwnStretch),
 }
 
-/// Where a field stands.
 struct OwnStretch {
     name: FieldName,
     place: Place,
@@ -82,9 +80,7 @@ pub enum PromptTokens {
 /// The tokens of a prompt: how many there are, or how many at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenCount {
-    /// So many.
     Exactly(usize),
-    /// So many or more.
     AtLeast(usize),
 }
 
@@ -344,7 +340,6 @@ impl PromptBuilder {
             .collect()
     }
 
-    /// The tokenizer.
     pub fn tokenizer(&self) -> &Arc<Tokenizer> {
         &self.tokenizer
     }

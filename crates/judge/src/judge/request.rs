@@ -26,13 +26,11 @@ pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
 pub(super) enum Trial {
     /// The model is to be asked, unless it has answered the same: what the answer depends on.
     Ask(Box<Ask>, AnswerKey),
-    /// The verdict is known.
     Judged(Box<Verdict>),
 }
 
 /// Why no request is made of a sample.
 pub(super) enum NotAsked {
-    /// The rules have decided.
     Skipped,
     /// It cannot be: the status and the reason.
     Without(Status, String),
@@ -40,7 +38,6 @@ pub(super) enum NotAsked {
     Broken(String),
 }
 
-/// Makes requests of samples.
 pub(super) struct RequestBuilder<'a> {
     text: &'a Arc<JudgeText>,
     options: &'a RunOptions,

@@ -42,7 +42,6 @@ const KEPT_ANSWERS: usize = 16_384;
 /// Samples that are tokenised in one turn of their client.
 const AT_ONCE: usize = 16;
 
-/// The most workers.
 const MOST_WORKERS: usize = 16;
 
 /// Takes the verdicts of a call. It is dropped where there will be no more: all are there, or the service has ended.
@@ -56,7 +55,6 @@ pub trait TakeVerdict: Send + Sync {
 
 /// What a service is made of.
 pub struct ServiceSetup {
-    /// The model.
     pub model: JudgeModel,
     /// Its text side under a protocol.
     pub text: Arc<JudgeText>,
@@ -106,7 +104,6 @@ enum Job {
         samples: Vec<(usize, Sample)>,
         take: Arc<dyn TakeVerdict>,
     },
-    /// Another prompt.
     Prompt {
         make: Box<dyn FnOnce() + Send>,
         is_wanted: Box<dyn Fn() -> bool + Send>,
@@ -323,7 +320,6 @@ impl JudgeService {
         &self.shared.runtime
     }
 
-    /// What it does.
     pub fn phase(&self) -> Phase {
         self.shared.runtime.phase()
     }

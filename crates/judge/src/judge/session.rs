@@ -51,9 +51,7 @@ pub struct Session {
     pub earlier_samples: Option<usize>,
     /// The shard they were taken from.
     pub shard: Option<Shard>,
-    /// What decides the verdicts.
     pub options: RunOptions,
-    /// Who judges.
     pub source: VerdictSource,
     /// The protocol and the hash of its prompt text.
     pub protocol: Identity,
@@ -61,25 +59,20 @@ pub struct Session {
     pub model_name: String,
     /// What a million tokens of prompts and of answers cost, if that is known.
     pub price: Option<(f64, f64)>,
-    /// Where everything goes.
     pub outputs: RunOutputs,
 }
 
 /// Where the verdicts of a run are from.
 pub enum VerdictSource {
-    /// A model.
     Model(Box<ModelRun>),
     /// The answers of another engine to every trial.
     Answers(Box<Answers>),
-    /// The rules alone.
     Rules,
 }
 
 /// A model that judges, and how it runs.
 pub struct ModelRun {
-    /// The model.
     pub model: JudgeModel,
-    /// Its text side.
     pub text: Arc<JudgeText>,
     /// Where it runs: one engine for each.
     pub devices: Vec<DeviceChoice>,
@@ -96,7 +89,6 @@ pub struct RunOutputs {
     pub verdicts: Option<OutputFile>,
     /// Lines set aside, beside the output; without it there are none.
     pub rejected: Option<OutputFile>,
-    /// The summary as JSON.
     pub summary: Option<OutputFile>,
     /// The consensus of each sample's trials, a line each.
     pub consensus: Option<OutputFile>,
@@ -125,10 +117,8 @@ struct Hard {
     trials: usize,
 }
 
-/// Why a session failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The journal refused.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The checkpoint could not be read.
@@ -140,7 +130,6 @@ pub enum SessionError {
     /// The judge could not be loaded.
     #[error(transparent)]
     Load(Box<LoadError>),
-    /// The run stopped.
     #[error(transparent)]
     Judge(#[from] JudgeError),
     /// The output could not be written.
@@ -289,7 +278,6 @@ impl Session {
         }
     }
 
-    /// Its text side.
     pub fn text(&self) -> Option<&Arc<JudgeText>> {
         self.model().map(|model| &model.text)
     }

@@ -23,7 +23,6 @@ pub struct Share {
 }
 
 impl Share {
-    /// Counts one more.
     pub fn add(&mut self, value: Option<bool>) {
         if let Some(value) = value {
             self.count += usize::from(value);
@@ -120,7 +119,6 @@ const LEAST_AGREEMENT: f64 = 0.8;
 pub struct Summary {
     /// Verdicts that a fault of a server has kept from being given: the same command asks again.
     pub open: usize,
-    /// Verdicts by status.
     pub(crate) by_status: BTreeMap<Status, usize>,
     /// Of those out of domain, how many the judge is not sure of; of the others it says so.
     pub not_sure: usize,
@@ -138,13 +136,11 @@ pub struct Summary {
     pub right_outcomes: usize,
     /// How often the judge refuses such a derivation, if its makers say so.
     pub(super) refuses: Option<RefusalRates>,
-    /// Verdicts with a score.
     pub scored: usize,
     /// Of each criterion with a name: how often it was graded, and the sum of the scores.
     pub criteria: BTreeMap<String, (usize, f64)>,
     /// How often the first wrong step is the one that the data names.
     pub first_errors: FirstErrors,
-    /// Verdicts that contradict themselves.
     pub inconsistent: usize,
     /// Samples the rules decided before the model was asked.
     pub skipped: usize,
@@ -190,7 +186,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds a verdict.
     pub fn add(&mut self, verdict: &Verdict) {
         *self.by_status.entry(verdict.status).or_default() += 1;
         self.open += usize::from(verdict.open);
@@ -326,12 +321,10 @@ impl Summary {
         Some((prompt_tokens as f64 * prompt + completion_tokens as f64 * answer) / 1e6)
     }
 
-    /// Verdicts of a status.
     pub fn count(&self, status: Status) -> usize {
         self.by_status.get(&status).copied().unwrap_or(0)
     }
 
-    /// All verdicts.
     pub fn verdicts(&self) -> usize {
         self.by_status.values().sum()
     }

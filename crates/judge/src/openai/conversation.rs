@@ -30,7 +30,6 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 /// Around a mark's number: Unicode noncharacters.
 const MARK: (char, char) = ('\u{FDD4}', '\u{FDD5}');
 
-/// Roles of OpenAI's API.
 const ROLES: [&str; 6] = [
     "system",
     "developer",
@@ -50,7 +49,6 @@ const SURELY_TOKENISED: usize = 64 << 10;
 pub struct ChatModel {
     /// Its name, as the user gave it.
     pub name: String,
-    /// Sizes.
     pub config: ModelConfig,
     /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
@@ -65,7 +63,6 @@ pub struct ChatModel {
     /// None where the model has no chat template: then it answers raw prompts alone.
     pub chat: Option<ChatTemplate>,
     style: Option<ThinkingStyle>,
-    /// The forms of answers.
     grammars: OnceLock<Grammars>,
     /// Tokens that are white space.
     blank: OnceLock<TokenSet>,
@@ -78,7 +75,6 @@ pub struct ChatModel {
 /// A request as a model sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt {
-    /// Its token ids.
     pub(crate) tokens: Vec<u32>,
     /// How the model's thinking is told from its answer; none for a raw prompt.
     pub(crate) thinking: Option<Arc<Thinking>>,
@@ -155,7 +151,6 @@ impl ChatModel {
         Ok(())
     }
 
-    /// The tokenizer.
     pub(crate) fn tokenizer(&self) -> &Arc<Tokenizer> {
         &self.tokenizer
     }

@@ -14,7 +14,6 @@ use juror_engine::engine::{Completion, Guide, Next, Request, Then, TokenSet};
 pub(super) struct Echo {
     /// The tokens that are left, the next one last.
     rest: Vec<u32>,
-    /// Whether an answer follows.
     answers: bool,
     eos: Arc<[u32]>,
     guide: Option<Box<dyn Guide>>,

@@ -44,7 +44,6 @@ pub(super) fn form(body: &mut Map<String, Value>) -> Result<Option<GrammarSource
 /// What vLLM calls the forms.
 const KINDS: [&str; 5] = ["json", "json_object", "regex", "choice", "grammar"];
 
-/// Any JSON object.
 fn any_object() -> GrammarSource {
     GrammarSource::JsonSchema("{\"type\": \"object\"}".to_owned())
 }

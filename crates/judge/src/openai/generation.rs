@@ -17,18 +17,15 @@ use juror_engine::grammar::Grammar;
 /// Tokens of chat markup, at most.
 const MARKUP: usize = 512;
 
-/// What requests leave open.
 #[derive(Debug, Clone, Copy)]
 pub struct Defaults {
     /// The longest completion; half of the context is left to the prompt.
     pub max_new_tokens: usize,
-    /// The seed of draws.
     pub seed: u64,
 }
 
 /// A request that can be answered.
 pub(crate) struct Generation {
-    /// Its prompts.
     pub(crate) prompts: Vec<Prompt>,
     grammar: Option<Arc<Grammar>>,
 }

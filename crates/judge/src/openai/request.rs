@@ -33,7 +33,6 @@ const MOST_PROMPTS: usize = 2048;
 /// Variables of a chat template that a request may not set.
 const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", "documents"];
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     /// Who says it: `system`, `user`, `assistant`, …
@@ -45,9 +44,7 @@ pub(crate) struct Message {
 /// Where a request goes: which of OpenAI's two shapes its body and its answer have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// `/v1/chat/completions`.
     Chat,
-    /// `/v1/completions`.
     Completions,
 }
 
@@ -77,33 +74,25 @@ pub(crate) enum Asked {
     Prompts(Vec<RawPrompt>),
 }
 
-/// A raw prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RawPrompt {
     /// As text, which may hold markup.
     Text(String),
-    /// As token ids.
     Tokens(Vec<u32>),
 }
 
-/// A request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRequest {
     /// The model that it names.
     pub(crate) model: Option<String>,
     /// What is to be answered.
     pub(crate) asked: Asked,
-    /// Answers to each prompt.
     pub n: u32,
     /// As [`Sampling`]; what is not given is the model's.
     pub temperature: Option<f64>,
-    /// See [`Sampling::top_p`].
     pub(crate) top_p: Option<f64>,
-    /// See [`Sampling::top_k`].
     pub(crate) top_k: Option<usize>,
-    /// See [`Sampling::min_p`].
     pub(crate) min_p: Option<f64>,
-    /// The longest completion.
     pub max_tokens: Option<usize>,
     /// Equal requests with equal seeds have equal answers.
     pub seed: Option<u64>,
@@ -122,7 +111,6 @@ pub struct GenerationRequest {
 }
 
 impl GenerationRequest {
-    /// Reads a request's body.
     pub(crate) fn parse(route: Route, mut body: Map<String, Value>) -> Result<Self, String> {
         body.retain(|_, value| !value.is_null());
         let tools = match route {

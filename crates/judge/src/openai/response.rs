@@ -13,11 +13,9 @@ use juror_engine::text::reasoning::Answer;
 /// What is the same in many answers.
 #[derive(Clone, Copy)]
 pub(crate) struct Responder<'m> {
-    /// The model.
     pub(crate) model: &'m ChatModel,
     /// When they were asked for, in seconds since 1970.
     pub(crate) created: i64,
-    /// Add token ids.
     pub(crate) raw: bool,
 }
 

@@ -26,7 +26,6 @@ struct Choice {
     text: Option<TextStream>,
     /// Text that may be the beginning of a stop text.
     held: String,
-    /// Bytes given out.
     given: usize,
     /// A stop text was met: nothing more is given out.
     is_over: bool,

@@ -59,7 +59,6 @@ impl Slot {
     }
 }
 
-/// Where a reason stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReasonSpan {
     pub(super) text: Range<usize>,

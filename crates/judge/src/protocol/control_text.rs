@@ -33,7 +33,6 @@ const SHAPES: [(&str, &str); 6] = [
     ("◁", "▷"),
 ];
 
-/// The tokens of `control_tokens.txt`.
 static LISTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
     include_str!("control_tokens.txt")
         .lines()

@@ -48,7 +48,6 @@ pub(super) struct File {
     pub(super) chat: bool,
     #[serde(default)]
     pub(super) reference: ReferenceFile,
-    /// Two responses are compared.
     #[serde(default)]
     pub(super) compares: bool,
     #[serde(default)]
@@ -126,10 +125,11 @@ pub(super) enum ReferenceFile {
 #[serde(tag = "form", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum AnswerFile {
     /// XML tags with True or False.
-    Tags { fields: Vec<TagField> },
+    Tags {
+        fields: Vec<TagField>,
+    },
     /// Labels that ordered rules find.
     Labels(LabelsFile),
-    /// One JSON object.
     Json(JsonFile),
     /// The index of the first wrong step.
     Step {},
@@ -137,7 +137,6 @@ pub(super) enum AnswerFile {
     Rubric {},
 }
 
-/// The form `labels`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LabelsFile {
@@ -149,7 +148,6 @@ pub(super) struct LabelsFile {
     pub(super) scaffold: Option<String>,
 }
 
-/// The form `json`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JsonFile {
@@ -189,7 +187,6 @@ pub(super) struct LabelFile {
 
 /// Why a protocol's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DeclarationError {
     /// No protocol has this name.
     #[error("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml")]
@@ -209,7 +206,6 @@ pub enum DeclarationError {
     },
 }
 
-/// Reads a file's text.
 pub(super) fn read(origin: &str, text: &str) -> Result<File, DeclarationError> {
     toml::from_str(text).map_err(|error| {
         let line = error
@@ -254,7 +250,6 @@ pub(super) fn compile(rule: RuleFile) -> Result<Rule, KeyError> {
     })
 }
 
-/// Labels without rules.
 pub(super) fn meanings(labels: BTreeMap<String, LabelFile>) -> Result<Labels, KeyError> {
     let key = |why| ("answer.labels".to_owned(), why);
     meanings_of(labels).map_err(key)

@@ -20,9 +20,7 @@ use super::steps::StepForm;
 use super::tag_form::TagForm;
 use super::{ParsedVerdict, Unreadable, View, Yields};
 
-/// The form of answers.
 pub(super) trait AnswerForm: Debug + Send + Sync {
-    /// What a verdict holds.
     fn yields(&self) -> Yields;
 
     /// Whether probabilities of what it says can be recorded.

@@ -15,7 +15,6 @@ use juror_data::verdict::ParseRule;
 /// What stands around a reason.
 const REASON: [&str; 2] = ["<reason>", "</reason>"];
 
-/// The form `rubric`.
 #[derive(Debug, Clone)]
 pub(super) struct RubricForm;
 

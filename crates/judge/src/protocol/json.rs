@@ -24,13 +24,11 @@ use juror_engine::grammar::GrammarSource;
 /// The keys of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Keys {
-    /// Holds the label.
     pub(super) verdict: String,
     /// Holds the answer that the judge found in the response.
     pub(super) answer: Option<String>,
     /// What a constrained answer may hold there.
     pub(super) answer_pattern: Option<String>,
-    /// Holds the reason.
     pub(super) reason: Option<String>,
 }
 
@@ -64,7 +62,6 @@ impl Keys {
     }
 }
 
-/// The form `json`.
 #[derive(Debug, Clone)]
 pub(super) struct JsonForm {
     keys: Keys,

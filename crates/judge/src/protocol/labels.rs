@@ -21,9 +21,7 @@ use juror_engine::text::reasoning::tag_mask::blank;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Take {
-    /// The first.
     First,
-    /// The last.
     Last,
     /// The last; one before it that names another label takes it back.
     Settled,
@@ -42,10 +40,8 @@ pub(super) struct Rule {
     pub(super) take: Take,
 }
 
-/// What a label means.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Label {
-    /// Its canonical name.
     pub(super) name: String,
     /// Other words for it, as they may stand in a match.
     pub(super) words: Vec<String>,
@@ -68,7 +64,6 @@ pub(crate) const UNCLEAR: &str = "unclear";
 /// A label's place in the list, and where its word stands.
 pub(super) type Found = (usize, Range<usize>);
 
-/// Finds labels.
 #[derive(Debug, Clone)]
 pub(super) struct Labels {
     pub(super) rules: Vec<Rule>,
@@ -77,7 +72,6 @@ pub(super) struct Labels {
     pub(super) unclear: Option<usize>,
 }
 
-/// The form `labels`.
 #[derive(Debug, Clone)]
 pub(super) struct LabelForm {
     labels: Labels,

@@ -93,7 +93,6 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// The prompt text, to be read with [`PromptTemplate::parse`]; `None` where its licence keeps it from being shipped.
     fn template_text(&self) -> Option<&str>;
 
-    /// What its verdicts hold.
     fn yields(&self) -> Yields;
 
     /// What of a response the judge is shown.
@@ -292,11 +291,8 @@ impl VerdictFields {
 /// chosen. Empty for a value that has no word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ValueSpans {
-    /// The word of `process`.
     pub(crate) process: Range<usize>,
-    /// The word of `outcome`.
     pub(crate) outcome: Range<usize>,
-    /// The word of `perfect`.
     pub(crate) perfect: Range<usize>,
     /// The word of a label that says a score.
     pub(crate) score: Range<usize>,
@@ -305,19 +301,15 @@ pub(crate) struct ValueSpans {
 /// A verdict that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedVerdict {
-    /// Its content.
     pub fields: VerdictFields,
-    /// How it was read.
     pub rule: ParseRule,
     /// `perfect` without `process` and `outcome`.
     pub(crate) inconsistent: bool,
-    /// Where the values stand.
     pub(crate) spans: ValueSpans,
 }
 
 /// Why a completion holds no readable verdict.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unreadable {
     /// The judge was still thinking when its completion ended.
     #[error("thinking not finished")]
@@ -325,7 +317,6 @@ pub enum Unreadable {
     /// None of the fields was written.
     #[error("no verdict: none of the fields {fields} was written")]
     NoVerdict { fields: String },
-    /// A field is missing.
     #[error("no complete verdict: {field} is missing")]
     Missing { field: &'static str },
     /// A field holds neither True nor False.
@@ -352,7 +343,6 @@ pub enum Unreadable {
     /// A reason does not end before another verdict that differs.
     #[error("the reason does not end before a verdict that differs from the one before it")]
     ReasonHoldsVerdict,
-    /// Nothing was written.
     #[error("the judge wrote nothing")]
     Empty,
     /// No label stands where one counts.

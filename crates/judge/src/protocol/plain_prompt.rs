@@ -15,7 +15,6 @@ pub struct PlainPrompt {
 }
 
 impl PlainPrompt {
-    /// Prompts of `template`.
     pub fn new(template: &PromptTemplate) -> Self {
         let delimiters = template.delimiters();
         Self {

@@ -22,10 +22,8 @@ const LOOK_AROUND: usize = 256;
 /// Breaking a delimiter makes another one only where the prompt uses the replacement too; at most this often.
 const ROUNDS: usize = 4;
 
-/// A delimiter in brackets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Tag {
-    /// The opening bracket.
     pub(super) open: &'static str,
     /// The name in lower case, its words parted by one space.
     pub(super) name: String,

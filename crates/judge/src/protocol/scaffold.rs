@@ -12,7 +12,6 @@ use juror_engine::grammar::GrammarSource;
 /// An answer as a row of parts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scaffold {
-    /// The parts, in order.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -21,11 +20,8 @@ pub struct Scaffold {
 pub enum Part {
     /// Text of the judge's own, up to where it ends its answer. Where that can be read, nothing follows; only as the first.
     Analysis,
-    /// Known text.
     Text(String),
-    /// One of some words.
     Choice {
-        /// What the word says.
         field: ChoiceField,
         /// The words; none of them is empty.
         words: Vec<String>,
@@ -38,7 +34,6 @@ pub enum Part {
     Grammar(Arc<GrammarSource>),
 }
 
-/// What a choice decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChoiceField {
     /// Is the derivation free of errors?
@@ -47,7 +42,6 @@ pub enum ChoiceField {
     Outcome,
     /// Is the work free of even small flaws?
     Perfect,
-    /// A label.
     Label,
     /// The index of the first wrong step.
     Step,
@@ -66,12 +60,10 @@ pub struct ScaffoldWants {
     pub rubric: Option<Arc<Rubric>>,
 }
 
-/// What was chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Filled {
     /// The fields and the words, in order.
     pub(crate) choices: Vec<(ChoiceField, String)>,
-    /// The reason.
     pub(crate) reason: Option<String>,
 }
 

@@ -7,7 +7,6 @@ use juror_data::verdict::ParseRule;
 
 const BOXED: &str = "\\boxed";
 
-/// The form `step`.
 #[derive(Debug, Clone)]
 pub(super) struct StepForm;
 
@@ -78,7 +77,6 @@ fn verdict(first_error: Option<usize>, rule: ParseRule) -> ParsedVerdict {
     }
 }
 
-/// The first wrong step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     None,

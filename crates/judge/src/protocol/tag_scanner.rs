@@ -28,11 +28,8 @@ named! {
         Overall = "overall",
         /// An alias that may mean the outcome or the whole.
         Verdict = "verdict",
-        /// Thinking.
         Think = "think",
-        /// Thinking.
         Thinking = "thinking",
-        /// Thinking.
         Analysis = "analysis",
     }
 }
@@ -47,7 +44,6 @@ impl TagName {
 /// A tag in a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// Which one.
     pub(crate) name: TagName,
     /// `</name>` rather than `<name>`.
     pub(crate) closing: bool,
@@ -59,17 +55,14 @@ pub(crate) struct Tag {
     pub(crate) end: usize,
 }
 
-/// What the scanner found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scanned<'a> {
     /// Text outside tags; neighbouring stretches may come in several pieces.
     Text {
-        /// The text.
         text: &'a str,
         /// Its offset in the completion, in bytes.
         start: usize,
     },
-    /// A tag.
     Tag(Tag),
 }
 

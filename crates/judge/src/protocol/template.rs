@@ -21,7 +21,6 @@ named! {
     /// A field that each sample fills with a text of its own.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum FieldName {
-        /// The problem.
         Question = "question",
         /// The response to be graded.
         StudentAnswer = "student_answer",
@@ -72,7 +71,6 @@ pub enum Segment {
 
 /// Why a prompt text cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TemplateError {
     /// A slot with a name that is none.
     #[error("line {line}: unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}")]

@@ -41,7 +41,6 @@ const MAX_VALUE: usize = 256;
 struct Open {
     name: TagName,
     plain: bool,
-    /// Where its content begins.
     start: usize,
     text: String,
     /// More text than a value can have.
@@ -66,7 +65,6 @@ struct OpenReason {
 pub(crate) enum Thinking {
     /// Opened by the chat template, under any name.
     Given,
-    /// Opened by the judge.
     Named(TagName),
 }
 
@@ -88,7 +86,6 @@ struct State {
     reason: Option<OpenReason>,
     /// Text outside every field.
     stray: bool,
-    /// Pairs of unknown tags.
     unknown: UnknownTags,
 }
 

@@ -10,7 +10,6 @@ use regex::Regex;
 /// What of a response the judge is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum View {
-    /// All of it.
     #[default]
     Full,
     /// What follows the response's own thinking: after its last `</think>`; nothing of thinking that does not end.

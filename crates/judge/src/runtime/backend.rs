@@ -14,18 +14,15 @@ use juror_engine::engine::{
 pub struct DeviceEngine {
     /// The device's name in messages and statistics: `cuda:1`.
     pub device: String,
-    /// The engine.
     pub engine: Engine,
 }
 
 /// What one device has done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceStats {
-    /// The device's name.
     pub device: String,
     /// Requests that it has answered.
     pub verdicts: usize,
-    /// What its engine did.
     pub stats: Stats,
 }
 

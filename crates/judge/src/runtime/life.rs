@@ -15,10 +15,8 @@ const MOST_FAILURES: u32 = 3;
 /// The pause before another try, where failed backends could not be built again.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// What a runtime does.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// It builds its engines.
     #[default]
     Loading,
     /// It answers; the engines' sizes in words.

@@ -54,15 +54,12 @@ use juror_engine::engine::{Completion, EngineError, Request, Stats};
 
 /// Something that is asked of the model.
 pub(crate) struct Submission {
-    /// Who asks.
     pub(crate) client: ClientName,
     /// Requests of one question share more than the template: they go to one backend where possible.
     pub(crate) question: u64,
-    /// What is asked.
     pub(crate) ask: Ask,
     /// What the answer depends on: equal keys are answered once. Without a key the model is always asked.
     pub(crate) key: Option<AnswerKey>,
-    /// Takes the answer.
     pub(crate) reply: Box<dyn Reply>,
 }
 
@@ -81,7 +78,6 @@ pub(crate) struct Ask {
 pub(crate) struct GuideNotes {
     /// Why it failed, if it did: there is no answer then.
     pub(crate) failure: Arc<OnceLock<String>>,
-    /// What was chosen.
     pub(crate) guided: Arc<Mutex<Guided>>,
 }
 
@@ -139,11 +135,9 @@ pub(crate) fn doubts(completion: &Completion) -> Option<Vec<Doubt>> {
 /// Why there is no answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Unanswered {
-    /// The request's guide failed.
     Guide(String),
     /// The server that was asked could not answer it.
     Server(String),
-    /// The backend failed.
     Backend(String),
 }
 
@@ -157,7 +151,6 @@ impl Answer {
 }
 
 impl Answered {
-    /// What was written.
     pub(crate) fn into_completion(self) -> Completion {
         Arc::unwrap_or_clone(self.answer).completion
     }
@@ -166,9 +159,7 @@ impl Answered {
 /// The failure of a backend.
 #[derive(Debug)]
 pub(crate) struct BackendFailure {
-    /// Its name.
     pub(crate) name: String,
-    /// Why.
     pub(crate) error: EngineError,
 }
 
@@ -186,7 +177,6 @@ pub(crate) enum Supply {
     Built(Build),
 }
 
-/// How a runtime works.
 pub(crate) struct RuntimeOptions {
     /// Requests that may wait in each backend for a place in its batch.
     pub(crate) ahead: usize,
@@ -203,7 +193,6 @@ pub(crate) struct RuntimeOptions {
 pub(crate) enum Stop {
     /// Once the backends have answered what they have; what waits is dropped.
     Drained,
-    /// At once.
     Now,
 }
 
@@ -213,7 +202,6 @@ const REQUESTS_AHEAD: usize = 128;
 /// An engine has this many waiting even if there are many engines.
 const LEAST_AHEAD: usize = 32;
 
-/// The one owner's handle.
 pub(crate) struct Runtime {
     mailbox: Sender<Message>,
     board: Arc<Board>,
@@ -221,7 +209,6 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the owner's thread.
     pub(crate) fn start(supply: Supply, options: RuntimeOptions) -> Result<Self, ThreadError> {
         let (mailbox, messages) = channel();
         let board = Arc::new(Board::default());
@@ -311,7 +298,6 @@ impl Runtime {
         self.send(Message::Sleep(done));
     }
 
-    /// Builds the backends again.
     pub(crate) fn wake_up(&self, done: Done) {
         self.send(Message::Wake(done));
     }
@@ -321,7 +307,6 @@ impl Runtime {
         self.send(Message::Forget);
     }
 
-    /// What it does.
     pub(crate) fn phase(&self) -> Phase {
         self.board.lock().phase.clone()
     }
@@ -372,7 +357,6 @@ struct Board {
 struct Published {
     phase: Phase,
     devices: Vec<DeviceStats>,
-    /// What ended backends did.
     earlier: Stats,
     waiting: usize,
     submitted: usize,

@@ -76,7 +76,6 @@ enum Known {
 
 pub(super) struct Running {
     pub(super) backend: Box<dyn Backend>,
-    /// Requests that it has.
     outstanding: usize,
     /// Of these, the long ones.
     long: usize,

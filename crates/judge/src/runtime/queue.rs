@@ -10,7 +10,6 @@ pub(crate) type ClientName = Arc<str>;
 /// When an item is served whose client's turn has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// At once.
     Now,
     /// When nothing else is there: nobody waits for it.
     Last,
@@ -51,7 +50,6 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Takes the next item.
     #[cfg(any(feature = "serve", test))]
     pub(crate) fn pop(&mut self, turn: impl Fn(&T) -> Turn) -> Option<T> {
         self.pop_wanted(&turn).or_else(|| self.pop_last(&turn))

@@ -36,7 +36,6 @@ impl ApiError {
         Self { param, ..error }
     }
 
-    /// It is too large.
     pub(super) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }

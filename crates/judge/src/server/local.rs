@@ -20,10 +20,8 @@ use super::{LOOK_EVERY, ServerError, listen, start_runtime};
 /// How long pages under way have once the server ends.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// Threads that make pages.
 const PAGE_THREADS: usize = 8;
 
-/// Bytes of a form.
 const MOST_FORM: usize = 64 << 10;
 
 /// What every answer tells the browser: nothing but this server's own files may be loaded, run, framed or sent to.

@@ -209,7 +209,9 @@ impl Metrics {
 /// What a cascade has asked and changed, each with its name and what it is.
 fn of_cascade(report: &CascadeReport) -> [(&'static str, &'static str, usize); 6] {
     let [unsure, audited] = report.asked;
-    let [first, second] = report.tokens;
+    let [first, second] = report
+        .usage
+        .map(|usage| usage.prompt_tokens + usage.completion_tokens);
     [
         (
             "juror:cascade_unsure",

@@ -98,7 +98,6 @@ pub struct JudgeIdentity {
     pub model: String,
     /// The commit of a model from the hub, else the hash of the model's files.
     pub commit: String,
-    /// The protocol's name.
     pub protocol: String,
     /// The hash of the protocol and its prompt text.
     pub prompt_hash: String,
@@ -137,9 +136,7 @@ impl JudgeIdentity {
 /// How much one request may hold.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Bytes of a body.
     pub body: usize,
-    /// Samples.
     pub samples: usize,
     /// Bytes of one text of a sample.
     pub text: usize,
@@ -147,11 +144,9 @@ pub struct Limits {
 
 /// A server to be started.
 pub struct ServerSetup {
-    /// Who gives the verdicts.
     pub answerer: Answerer,
     /// What OpenAI's routes leave open.
     pub defaults: Defaults,
-    /// What is judged.
     pub identity: JudgeIdentity,
     /// What rows are read for.
     pub columns: ColumnMap,
@@ -179,9 +174,7 @@ pub enum Event {
     Told(String),
 }
 
-/// Why a server ended.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ServerError {
     /// The address cannot be listened at.
     #[error("cannot listen at {address}: {source}; choose another with --host and --port")]
@@ -197,7 +190,6 @@ pub enum ServerError {
     Judge(String),
 }
 
-/// What all requests share.
 struct App {
     judges: Arc<Judges>,
     /// None where the rules judge alone, several judges do, or the model is behind another server.

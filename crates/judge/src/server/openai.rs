@@ -38,7 +38,6 @@ const MOST_VALUES: usize = 256 << 20;
 /// A completion that is asked for.
 struct Coming(oneshot::Receiver<Result<Answered, Unanswered>>);
 
-/// `POST /v1/chat/completions`.
 pub(super) async fn chat(
     State(app): State<Arc<App>>,
     Extension(client): Extension<Client>,
@@ -47,7 +46,6 @@ pub(super) async fn chat(
     answer(&app, client, Route::Chat, body).await
 }
 
-/// `POST /v1/completions`.
 pub(super) async fn completions(
     State(app): State<Arc<App>>,
     Extension(client): Extension<Client>,
@@ -56,13 +54,11 @@ pub(super) async fn completions(
     answer(&app, client, Route::Completions, body).await
 }
 
-/// `GET /v1/models`.
 pub(super) async fn models(State(app): State<Arc<App>>) -> Json<Value> {
     let card = app.chat.as_deref().map(|chat| app.model_card(chat));
     Json(json!({"object": "list", "data": Vec::from_iter(card)}))
 }
 
-/// `GET /v1/models/NAME`.
 pub(super) async fn model(
     State(app): State<Arc<App>>,
     name: Result<Path<String>, PathRejection>,

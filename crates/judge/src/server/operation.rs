@@ -13,7 +13,6 @@ use super::App;
 use super::error::ApiError;
 use crate::runtime::{CommandError, Done, Phase};
 
-/// The process lives.
 pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     match app.judges.phase() {
         Phase::Failed(why) => Err(ApiError::not_answered(why)),
@@ -52,7 +51,6 @@ pub(super) async fn sleep(State(app): State<Arc<App>>) -> Result<Json<Value>, Ap
     carried_out(hears, "asleep").await
 }
 
-/// Has them come back.
 pub(super) async fn wake_up(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     let (done, hears) = hear();
     app.judges.wake_up(done);

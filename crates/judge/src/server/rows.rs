@@ -28,7 +28,6 @@ const ROWS: usize = 64 << 20;
 /// A row as a trainer sends it.
 #[derive(Serialize)]
 pub(super) struct Row<'b, Q> {
-    /// A text or messages.
     pub(super) question: Q,
     pub(super) reference: Option<&'b RawValue>,
     pub(super) response: &'b str,

@@ -10,7 +10,6 @@ const VALUE: usize = 128;
 /// An object with one key, in bytes.
 const OBJECT: usize = 384;
 
-/// A JSON value's size.
 #[derive(Default)]
 pub(super) struct Weight {
     values: usize,

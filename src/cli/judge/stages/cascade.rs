@@ -1,19 +1,18 @@
 //! `juror judge --cascade`
 
-use std::io::{self, Write};
-
 use super::{Output, check, has_begun, say_summary, verdicts};
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
-use crate::cli::judge::{Ran, run_one};
+use crate::cli::judge::run_one;
 use crate::cli::progress::percent;
 use crate::cli::several::{CascadeChoice, SeveralArguments};
 use crate::cli::{Failure, INTERRUPTED, OrFail};
 use juror_data::Samples;
-use juror_engine::checkpoint::ModelConfig;
-use juror_judge::judge::Summary;
-use juror_judge::judge::cascade::CascadeReport;
+use juror_data::verdict::Verdict;
+use juror_judge::judge::cascade::{Asked, Cascade};
+use juror_judge::judge::together::Together;
+use juror_judge::judge::{JudgeText, Share};
 
 /// Runs the first judge, and the second where the first is unsure.
 pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<u8, Failure> {
@@ -66,12 +65,12 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
         .escalate(verdicts(&output.beside(small_name)).or_fail()?)
         .or_fail()?;
     let samples = &of_small.loaded.samples;
-    let asked = escalation.unsure.iter().chain(&escalation.audited);
+    let asked = escalation.keys();
     let mut positions: Vec<usize> = asked.filter_map(|&index| samples.position(index)).collect();
     positions.sort_unstable();
-    let asks = !positions.is_empty();
+    let mut outputs = vec![output.beside(small_name)];
     let mut of_large = None;
-    if asks {
+    if !positions.is_empty() {
         of_small.write_rows(&escalated_rows, &positions).or_fail()?;
         second.inputs = vec![escalated_rows.path().to_owned()];
         second.columns = ColumnArguments::of_own_rows();
@@ -82,100 +81,81 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
         if ran.code == INTERRUPTED {
             return Ok(ran.code);
         }
-        of_large = Some(ran);
+        of_large = ran.session.text().cloned();
+        outputs.push(large_out);
     }
-    let mut summary = Summary::default();
-    let mut report = CascadeReport::default();
-    let names = [small_name.as_str(), large_name.as_str()];
-    let fill = |writer: &mut dyn Write| {
-        let mut larger = match &of_large {
-            Some(_) => Some(verdicts(&large_out)?),
-            None => None,
-        };
-        for verdict in verdicts(&output.beside(small_name))? {
-            let verdict = verdict?;
-            let why = escalation.why(verdict.index);
-            let other = match larger.as_mut().filter(|_| why.is_some()) {
-                Some(larger) => larger.next().transpose()?,
-                None => None,
-            };
-            if let Some(other) = &other
-                && (&other.id, other.trial) != (&verdict.id, verdict.trial)
-            {
-                return Err(io::Error::other(format!(
-                    "{} has no verdict on trial {} of {:?}",
-                    large_out.display(),
-                    verdict.trial,
-                    verdict.id
-                )));
-            }
-            let verdict = report.add(names, verdict, why.zip(other));
-            summary.add(&verdict);
-            serde_json::to_writer(&mut *writer, &verdict)?;
-            writer.write_all(b"\n")?;
-        }
-        Ok(())
+    let mut together = Together::Cascade(cascade);
+    let differs = |verdict: &Verdict| {
+        let (id, trial) = (&verdict.id, verdict.trial);
+        format!("{large_name} has no verdict on trial {trial} of {id:?}")
     };
-    output
-        .format
-        .write(&output.file, &of_small.loaded.keep, fill)
-        .or_fail()?;
-    let CascadeReport {
-        changed,
-        checked,
-        tokens,
-        ..
-    } = report;
-    let (asked, all) = (positions.len(), samples.count());
-    let mut rows = vec![format!(
-        "{large_name} was asked about {asked} of {all} samples ({}): {small_name} was unsure of {}",
-        percent(asked, all),
-        escalation.unsure.len()
-    )];
-    rows.push(format!(
-        "where {small_name} was unsure, {large_name} gave another overall verdict on {} of {} samples ({})",
-        changed.count,
-        changed.known,
-        percent(changed.count, changed.known)
-    ));
-    if let Some((low, high)) = checked.interval() {
+    let keep = &of_small.loaded.keep;
+    let summary =
+        output.write_together(&mut together, Some(&escalation), &outputs, keep, differs)?;
+    let mut rows = Vec::new();
+    if let Together::Cascade(cascade) = &together {
+        let (asked, all) = (positions.len(), samples.count());
         rows.push(format!(
-            "where {small_name} was sure, on {} of {} ({}, 95 % interval {:.1} to {:.1} %)",
-            checked.count,
-            checked.known,
-            percent(checked.count, checked.known),
-            100.0 * low,
-            100.0 * high
+            "{large_name} was asked about {asked} of {all} samples ({}): {small_name} was unsure of {}",
+            percent(asked, all),
+            escalation.values().filter(|why| **why == Asked::Unsure).count()
         ));
-    } else if arguments.verdict.rules.audit.is_some() {
-        rows.push("--audit drew no sample of those that it was sure of".to_owned());
-    } else {
-        rows.push("samples that it was sure of were not checked: --audit 5% does".to_owned());
-    }
-    if let Some(Ran { session, .. }) = &of_large
-        && let Some(large_text) = session.text()
-    {
-        let sizes = text.config.as_ref().zip(large_text.config.as_ref());
-        let cost = |config: Option<&ModelConfig>, tokens: usize| {
-            // What a server does for a token is not known: each counts as one.
-            config.map_or(1.0, |config| config.active_layer_parameters() as f64) * tokens as f64
-        };
-        let (small_size, large_size) = sizes.unzip();
-        let (of_small, of_large) = (cost(small_size, tokens[0]), cost(large_size, tokens[1]));
-        // Had it been asked about all samples, each as long as those it was asked about.
-        let alone = of_large * all as f64 / asked.max(1) as f64;
-        rows.push(format!(
-            "cost, in {}: {:.0} % of {large_name} alone ({small_name} {:.0} %)",
-            if sizes.is_some() {
-                "active parameters times tokens"
-            } else {
-                "tokens, of whatever size the models are"
-            },
-            100.0 * (of_small + of_large) / alone,
-            100.0 * of_small / alone
-        ));
+        rows.extend(changes(cascade, arguments.verdict.rules.audit.is_some()));
+        if let Some(large) = &of_large {
+            rows.push(cost(cascade, [text, large], asked as f64 / all as f64));
+        }
     }
     rows.push(format!("verdicts in {}", output.file.path().display()));
     say_summary(arguments, &output, &summary, &rows)?;
     Ok(arguments.output.end.code_of(&summary))
+}
+
+/// Where the second judge said something else.
+fn changes(cascade: &Cascade, audits: bool) -> [String; 2] {
+    let ([small, large], report) = (&cascade.names, &cascade.report);
+    let share = |share: Share| {
+        let Share { count, known } = share;
+        (count, known, percent(count, known))
+    };
+    let (count, known, percent) = share(report.changed);
+    let unsure = format!(
+        "where {small} was unsure, {large} gave another overall verdict on {count} of {known} samples ({percent})"
+    );
+    let (count, known, percent) = share(report.checked);
+    let sure = match report.checked.interval() {
+        Some((low, high)) => format!(
+            "where {small} was sure, on {count} of {known} ({percent}, 95 % interval {:.1} to {:.1} %)",
+            100.0 * low,
+            100.0 * high
+        ),
+        None if audits => "--audit drew no sample of those that it was sure of".to_owned(),
+        None => "samples that it was sure of were not checked: --audit 5% does".to_owned(),
+    };
+    [unsure, sure]
+}
+
+/// What both judges have cost, against the second one alone, had it been asked about all samples, each as long as those it was asked about:
+/// `asked` is their share.
+fn cost(cascade: &Cascade, texts: [&JudgeText; 2], asked: f64) -> String {
+    let [small, large] = &cascade.names;
+    let configs = texts.map(|text| text.config.as_ref());
+    let are_known = configs.iter().all(Option::is_some);
+    let cost = |at: usize| {
+        let usage = cascade.report.usage[at];
+        // What a server does for a token is not known: each counts as one.
+        let size = configs[at].filter(|_| are_known);
+        let size = size.map_or(1.0, |config| config.active_layer_parameters() as f64);
+        size * (usage.prompt_tokens + usage.completion_tokens) as f64
+    };
+    let alone = cost(1) / asked;
+    format!(
+        "cost, in {}: {:.0} % of {large} alone ({small} {:.0} %)",
+        if are_known {
+            "active parameters times tokens"
+        } else {
+            "tokens, of whatever size the models are"
+        },
+        100.0 * (cost(0) + cost(1)) / alone,
+        100.0 * cost(0) / alone
+    )
 }

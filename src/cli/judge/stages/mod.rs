@@ -7,7 +7,7 @@ mod own_answer;
 mod panel;
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ use juror_data::output::{Mark, OutputError, OutputFile, OutputFormat, Outputs, h
 use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, sources};
 use juror_judge::judge::Summary;
+use juror_judge::judge::cascade::Escalation;
+use juror_judge::judge::together::Together;
 use juror_judge::protocol::Protocol;
 
 /// Where the verdicts of all judges together go.
@@ -95,6 +97,31 @@ impl Output {
     /// The output of one judge, or another file beside this one.
     fn beside(&self, name: &str) -> PathBuf {
         beside(self.file.path(), name)
+    }
+
+    /// Writes one verdict for those of all judges on each trial, which are in these outputs. `keep`: the inputs' fields for each line; `differs`:
+    /// what is wrong where a judge has no verdict on a trial.
+    fn write_together(
+        &self,
+        together: &mut Together,
+        asked: Option<&Escalation>,
+        outputs: &[PathBuf],
+        keep: &[String],
+        differs: impl Fn(&Verdict) -> String,
+    ) -> Result<Summary, Failure> {
+        let mut summary = Summary::default();
+        let fill = |writer: &mut dyn Write| {
+            let of_each = outputs.iter().map(|path| verdicts(path));
+            let of_each = of_each.collect::<io::Result<Vec<_>>>()?;
+            let differs = |verdict: &Verdict| io::Error::other(differs(verdict));
+            together.merge(asked, of_each, differs, |verdict| {
+                summary.add(&verdict);
+                serde_json::to_writer(&mut *writer, &verdict)?;
+                writer.write_all(b"\n")
+            })
+        };
+        self.format.write(&self.file, keep, fill).or_fail()?;
+        Ok(summary)
     }
 
     /// Refuses the output of a judge that is somebody's, before another judge has judged for hours.

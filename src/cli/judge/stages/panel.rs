@@ -1,9 +1,8 @@
 //! `juror judge --panel`
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Output, check, say_summary, verdicts};
+use super::{Output, check, say_summary};
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, run_one};
@@ -11,7 +10,8 @@ use crate::cli::progress::percent;
 use crate::cli::several::PanelFile;
 use crate::cli::{Command, Failure, INTERRUPTED, OrFail, say};
 use juror_data::verdict::Verdict;
-use juror_judge::judge::Summary;
+use juror_judge::judge::panel::Panel;
+use juror_judge::judge::together::Together;
 
 /// Runs all judges, and lets them vote.
 pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
@@ -50,43 +50,36 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         texts.push(session.text().cloned());
         keep = session.loaded.keep;
     }
-    let mut voting = panel.votes(&texts, &arguments.verdict);
-    let mut summary = Summary::default();
-    let fill = |writer: &mut dyn Write| {
-        let of_each = judges
-            .iter()
-            .map(|judge| verdicts(&output.beside(&judge.name)));
-        let mut of_each = of_each.collect::<io::Result<Vec<_>>>()?;
-        loop {
-            let trial = of_each.iter_mut().map_while(Iterator::next);
-            let trial = trial.collect::<io::Result<Vec<Verdict>>>()?;
-            let of_first = trial.first().map(place);
-            if trial.len() < judges.len() || trial.iter().any(|one| Some(place(one)) != of_first) {
-                return if trial.is_empty() && of_each.iter_mut().all(|rest| rest.next().is_none()) {
-                    Ok(())
-                } else {
-                    Err(io::Error::other(
-                        "the judges have not judged the same trials of the same samples: options of one that choose other rows \
-                         or trials cannot be in a panel",
-                    ))
-                };
-            }
-            if let Some(combined) = voting.vote(trial) {
-                summary.add(&combined);
-                serde_json::to_writer(&mut *writer, &combined)?;
-                writer.write_all(b"\n")?;
-            }
-        }
+    let voting = panel.votes(&texts, &arguments.verdict);
+    let mut together = Together::Panel(voting);
+    let names = judges.iter().map(|judge| judge.name.as_str());
+    let outputs: Vec<PathBuf> = names.clone().map(|name| output.beside(name)).collect();
+    let differs = |_: &Verdict| {
+        "the judges have not judged the same trials of the same samples: options of one that choose other rows or trials cannot be in a \
+         panel"
+            .to_owned()
     };
-    output.format.write(&output.file, &keep, fill).or_fail()?;
+    let summary = output.write_together(&mut together, None, &outputs, &keep, differs)?;
+    let mut rows = match &together {
+        Together::Panel(voting) => {
+            agreement(voting, &names.collect::<Vec<_>>(), summary.verdicts())
+        }
+        Together::Cascade(_) => Vec::new(),
+    };
+    rows.push(format!("verdicts in {}", output.file.path().display()));
+    say_summary(arguments, &output, &summary, &rows)?;
+    Ok(arguments.output.end.code_of(&summary))
+}
+
+/// How far the judges agree, in words.
+fn agreement(voting: &Panel, names: &[&str], verdicts: usize) -> Vec<String> {
     let kappa = |kappa: Option<f64>| kappa.map_or("–".to_owned(), |kappa| format!("{kappa:.3}"));
-    let mut rows: Vec<String> = Vec::new();
+    let mut rows = Vec::new();
     for (name, states) in voting.silent() {
         let states: Vec<String> = states
             .iter()
             .map(|(status, count)| format!("{count} {}", status.name()))
             .collect();
-        let verdicts = summary.verdicts();
         rows.push(format!(
             "{name} has not voted on every one of {verdicts} verdicts: {}",
             states.join(", ")
@@ -95,8 +88,8 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
     for ((one, other), share, value) in voting.agreement.cohen() {
         rows.push(format!(
             "{} and {} gave the same overall verdict on {} of {} samples ({}), Cohen's kappa {}",
-            judges[one].name,
-            judges[other].name,
+            names[one],
+            names[other],
             share.count,
             share.known,
             percent(share.count, share.known),
@@ -108,12 +101,5 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         "Fleiss' kappa {} over {trials} verdicts of all judges",
         kappa(fleiss)
     ));
-    rows.push(format!("verdicts in {}", output.file.path().display()));
-    say_summary(arguments, &output, &summary, &rows)?;
-    Ok(arguments.output.end.code_of(&summary))
-}
-
-/// Of which trial of which sample a verdict is.
-fn place(verdict: &Verdict) -> (String, usize, u32) {
-    (verdict.id.clone(), verdict.index, verdict.trial)
+    rows
 }

@@ -70,12 +70,7 @@ pub enum Activation {
     /// `gelu(gate) · up`, in the form with a hyperbolic tangent
     Gelu,
     /// gpt-oss: `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate limited from above and `up` on both sides.
-    Clamped {
-        /// `swiglu_alpha`
-        alpha: f64,
-        /// `swiglu_limit`
-        limit: f64,
-    },
+    Clamped { alpha: f64, limit: f64 },
 }
 
 /// Which linear layers have biases.
@@ -132,7 +127,6 @@ pub struct LayerInputs {
 /// The sizes and constants of a decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
-    /// The family.
     pub family: &'static Family,
     /// Whether it is the text part of a model that reads images or sound too; what reads these is not loaded.
     pub text_part: bool,
@@ -163,7 +157,6 @@ pub struct ModelConfig {
     pub max_positions: usize,
     /// Epsilon of the norms, `rms_norm_eps`.
     pub rms_norm_eps: f64,
-    /// The rotary embedding.
     pub rope: Rope,
     /// Another one, of some of the layers.
     pub second_rope: Option<SecondRope>,
@@ -198,7 +191,6 @@ pub struct ModelConfig {
     pub activation: Activation,
     /// Whether the output head is the embedding table.
     pub tie_embeddings: bool,
-    /// Which layers have biases.
     pub biases: Biases,
     /// Tokens that end a generation: `generation_config.json`'s where there is one, else `config.json`'s.
     pub eos_token_ids: Vec<u32>,
@@ -263,7 +255,6 @@ impl ModelConfig {
             + self.hidden
     }
 
-    /// Layers without experts.
     fn dense_layers(&self) -> usize {
         self.experts
             .map_or(self.layers, |experts| experts.first.min(self.layers))

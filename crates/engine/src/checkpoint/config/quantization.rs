@@ -10,7 +10,6 @@ use crate::checkpoint::weights::Layout;
 /// How linear layers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantization {
-    /// FP8 with scales.
     Fp8(Fp8Scales),
     /// Whole numbers in words of 32 bits.
     Integers(IntegerForm),
@@ -34,9 +33,7 @@ impl Quantization {
 pub enum Fp8Scales {
     /// Blocks of this size, `[outputs, inputs]`.
     Blocks([usize; 2]),
-    /// Each output.
     Outputs,
-    /// The whole tensor.
     Whole,
     /// Each output or the whole tensor: the configuration does not say which.
     OutputsOrWhole,
@@ -51,7 +48,6 @@ pub struct IntegerForm {
     pub(crate) bits: usize,
     /// The inputs of a group; `None` if all are one.
     pub(crate) group: Option<usize>,
-    /// The zero points.
     pub(crate) zeros: Zeros,
     /// Whether a tensor says which group each input belongs to; otherwise groups are neighbours.
     pub(crate) ordered: bool,
@@ -60,7 +56,6 @@ pub struct IntegerForm {
 /// Zero points of whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Zeros {
-    /// Stored in a tensor.
     Stored,
     /// Stored in a tensor, and all the middle of the range: GPTQ's symmetric weights.
     StoredMiddle,

@@ -9,7 +9,6 @@ use crate::checkpoint::families::{Family, Part};
 /// The recurrent layers of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recurrent {
-    /// Their sizes.
     pub shape: RecurrentShape,
     /// For each layer of the model, whether it is recurrent.
     pub layers: Vec<bool>,

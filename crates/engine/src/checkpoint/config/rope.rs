@@ -9,7 +9,6 @@ use crate::checkpoint::families::Family;
 /// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rope {
-    /// Base of the frequencies.
     pub theta: f64,
     /// How many of a head's numbers are rotated, from the first on; even.
     pub(crate) dims: usize,
@@ -31,11 +30,9 @@ pub struct PositionScale {
 /// How rotary angles are stretched.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
-    /// Not at all.
     None,
     /// All are divided by a factor.
     Linear {
-        /// `factor`
         factor: f64,
     },
     /// Some of the pairs, the first ones, turn; exponents are those of the whole head, and the other pairs stand still.

@@ -178,7 +178,6 @@ pub(crate) enum Setting {
 /// Which layers have a window over the last keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Windows {
-    /// None.
     Never,
     /// All, if `sliding_window` is set.
     All,
@@ -213,7 +212,6 @@ pub(crate) enum HeadNorms {
 /// Layers whose queries and keys are not rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unrotated {
-    /// None.
     Never,
     /// Those without a 1 in `no_rope_layers`, or every n-th, `no_rope_layer_interval`.
     Listed,
@@ -235,7 +233,6 @@ pub enum Scores {
 pub(crate) enum Factor {
     /// What it is in a plain decoder.
     Plain,
-    /// This key's number.
     Of(&'static str),
     /// 1 divided by this key's number.
     InverseOf(&'static str),
@@ -243,7 +240,6 @@ pub(crate) enum Factor {
     RootOfWidth,
     /// 1 divided by the root of this key's number.
     InverseRootOf(&'static str),
-    /// Nothing.
     One,
 }
 
@@ -263,7 +259,6 @@ pub(crate) struct FullLayerKeys {
 pub(crate) struct ExpertKeys {
     /// How many there are: the first of these keys that is given.
     pub(crate) count: &'static [&'static str],
-    /// The width of one.
     pub(crate) width: &'static str,
     /// Whether the weights of a token's experts are scaled to sum to 1; they always are where there is no such key.
     pub(crate) normalise: Option<&'static str>,
@@ -284,13 +279,11 @@ pub(crate) struct ExpertKeys {
 /// The key that gives the width of an expert that works on every token.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SharedWidth {
-    /// Its width.
     Width(&'static str),
     /// The number of experts as wide as the others that it stands for.
     Experts(&'static str),
 }
 
-/// A family's row.
 pub struct Family {
     /// What `juror models show` calls it.
     pub(crate) name: &'static str,
@@ -393,7 +386,6 @@ pub struct Family {
 pub(crate) struct Wrapper {
     /// `architectures[0]`
     pub(crate) class: &'static str,
-    /// `model_type`
     pub(crate) model_type: &'static str,
     /// `text_config.model_type`, where there is none.
     pub(crate) text: &'static str,

@@ -4,7 +4,6 @@ use half::{bf16, f16};
 
 use super::StorageType;
 
-/// Numbers in a block.
 pub(crate) const BLOCK: usize = 32;
 /// Blocks in a super-block of `Q4_K`, `Q5_K` or `Q6_K`.
 pub(crate) const BLOCKS: usize = 8;

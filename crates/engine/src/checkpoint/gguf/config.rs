@@ -551,7 +551,6 @@ fn by_kind(
     Ok(own.as_object().cloned().unwrap_or_default())
 }
 
-/// `rope_scaling`
 fn scaling(
     family: &Family,
     metadata: &Metadata,

@@ -52,9 +52,7 @@ pub struct Gguf {
     /// The file, or its first part.
     path: PathBuf,
     parts: Vec<PathBuf>,
-    /// `config.json`
     config: String,
-    /// `generation_config.json`
     generation: String,
     vocabulary: Vocabulary,
     /// The tensors, each with the number of the file that holds it.

@@ -166,7 +166,6 @@ const PRE_TOKENIZERS: [PreTokenizer; 13] = [
 
 /// The files of a vocabulary.
 pub(super) struct Vocabulary {
-    /// `tokenizer.json`
     pub(super) tokenizer: String,
     /// `tokenizer_config.json`: the chat template, and the texts of tokens it may write.
     pub(super) tokenizer_config: String,
@@ -307,7 +306,6 @@ impl<'a> Tokens<'a> {
         matches!(self.kinds[id], UNKNOWN | CONTROL | USER_DEFINED)
     }
 
-    /// The list `added_tokens`.
     fn added(&self) -> Json {
         let added = (0..self.texts.len())
             .filter(|id| self.is_added(*id))

@@ -50,9 +50,7 @@ impl CodeKind {
 /// A weight of few bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Codes {
-    /// What its codes are.
     pub kind: CodeKind,
-    /// Outputs and inputs.
     pub shape: [usize; 2],
     /// `[outputs, inputs]`, a byte each.
     pub codes: Vec<u8>,

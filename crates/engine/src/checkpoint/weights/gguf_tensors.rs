@@ -15,11 +15,9 @@ use crate::checkpoint::{CheckpointError, ModelSource};
 /// The order of a stored weight's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// The decoder's order.
     Stored,
     /// The two rows of a rotary pair are neighbours in each head: row `2i + s` of a head is the decoder's row `s · head_dim / 2 + i`.
     Pairs {
-        /// Width of a head.
         head_dim: usize,
     },
 }

@@ -233,7 +233,6 @@ impl Weights {
             .map(|(name, location)| (name.as_str(), location.shape.as_slice()))
     }
 
-    /// All tensors as stored.
     pub(crate) fn stored_tensors(&self) -> impl Iterator<Item = &StoredTensor> {
         self.tensors.values()
     }

@@ -22,7 +22,6 @@ const WITHOUT_EFFECT: [&str; 5] = [
     ".v_scale",
 ];
 
-/// The types of scales.
 const NUMBERS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 /// The names of FP8's scales.

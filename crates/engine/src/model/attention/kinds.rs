@@ -6,7 +6,6 @@ use super::{Attention, AttentionOutput, AttentionShape, ModelError, kv_bytes_per
 use crate::checkpoint::ModelConfig;
 use crate::model::StepBatch;
 
-/// Layers with caches alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerKind {
     /// Their sizes, and how many there are.

@@ -23,7 +23,6 @@ pub use kinds::{CacheLayout, LayerKind, WindowedCache};
 
 /// The KV cache of all layers, and causal attention over it.
 pub trait Attention: Send {
-    /// Tokens per block.
     fn block_size(&self) -> usize;
 
     /// Blocks in the cache. Block ids are `0..blocks()`.
@@ -112,7 +111,6 @@ pub struct AttentionOutput {
     pub lse: Tensor,
 }
 
-/// An implementation of [`Attention`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttentionKind {
     /// Vectorised tiles; CPU.
@@ -137,11 +135,9 @@ impl AttentionKind {
 pub struct AttentionShape {
     /// Layers with attention, each with its own cache.
     pub layers: usize,
-    /// Query heads.
     pub heads: usize,
     /// Key and value heads; `heads` is a multiple of it. Query head `h` reads key head `h / (heads / kv_heads)`.
     pub kv_heads: usize,
-    /// Width of a head.
     pub head_dim: usize,
     /// The bound `c` of scaled scores, which become `c · tanh(score / c)`.
     pub softcap: Option<f32>,

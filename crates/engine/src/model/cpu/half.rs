@@ -9,7 +9,6 @@ use super::panels::PANEL;
 
 /// A storage format of numbers.
 pub(crate) trait Format: Sized + Send + Sync + 'static {
-    /// The stored bits.
     type Bits: bytemuck::Pod + Default + Send + Sync;
 
     /// The nearest number that can be stored; ties go to the even one.

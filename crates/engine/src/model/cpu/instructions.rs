@@ -301,7 +301,6 @@ impl Vectors for pulp::aarch64::Neon {
     }
 }
 
-/// AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512 {
@@ -338,7 +337,6 @@ impl Vectors for Avx512 {
     }
 }
 
-/// AVX2.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2 {

@@ -12,7 +12,6 @@ use super::half::{F32, Format};
 use super::instructions::{Kernel, Vectors};
 use super::prefetch::Ahead;
 
-/// Columns per panel.
 pub(crate) const PANEL: usize = 16;
 
 /// On processors with short vectors, up to this many rows 16-bit numbers are widened in registers; for more rows, pieces are
@@ -29,7 +28,6 @@ pub(crate) struct Multiply<'a, 'o, F: Format> {
     pub(crate) k: usize,
     /// The panels, `[k, PANEL]` each.
     pub(crate) panels: &'a [F::Bits],
-    /// The distance between panels.
     pub(crate) stride: usize,
     /// Rows of the result, split off their buffer one by one, so that threads can share a buffer by columns. The last panel
     /// may be wider than the rows.

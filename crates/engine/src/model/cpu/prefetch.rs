@@ -26,7 +26,6 @@ pub(crate) fn prefetch(address: *const u8) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ahead<const P: usize> {
     pieces: [*const u8; P],
-    /// Bytes of a piece.
     length: usize,
     /// The distance from the end of a piece to the piece that comes next.
     gap: usize,

@@ -19,7 +19,6 @@ pub struct Array {
     pointer: sys::CUdeviceptr,
     elements: usize,
     dtype: DType,
-    /// Keeps the memory alive.
     _owner: Owner,
 }
 

@@ -12,7 +12,6 @@ use crate::model::ModelError;
 /// this module does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepLimits {
-    /// Tokens.
     pub tokens: usize,
     /// Tokens whose logits are wanted.
     pub rows: usize,

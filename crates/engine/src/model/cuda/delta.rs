@@ -17,9 +17,7 @@ const KEY_DIMS: [usize; 3] = [32, 64, 128];
 const MOST_VALUES: usize = 256;
 /// Columns of a head's state in a block.
 const MOST_COLUMNS: usize = 128;
-/// No slot.
 const NONE: u32 = u32::MAX;
-/// Words of a row.
 const ROW_WORDS: usize = 5;
 
 /// Why the kernels do not run recurrent layers of these sizes; `None` if they do.
@@ -42,7 +40,6 @@ pub(super) fn obstacle(shape: &RecurrentShape) -> Option<String> {
     Some(format!("{key} of {size}"))
 }
 
-/// A recurrent layer's weights.
 pub(super) struct DeltaLayer {
     /// Its number among the recurrent layers.
     pub(super) index: usize,

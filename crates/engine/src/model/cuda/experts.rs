@@ -40,7 +40,6 @@ pub(super) struct ExpertKernels {
     out: Array,
 }
 
-/// A call's arrays.
 pub(super) struct Routed<'a> {
     pub(super) rows: usize,
     pub(super) hidden: usize,

@@ -38,14 +38,12 @@ pub struct Weight {
     pub(crate) stride: usize,
 }
 
-/// Rows to be multiplied.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     /// `[rows, inputs]`, with room for [`Gemm::padded`] rows.
     pub values: Slice<'a>,
     /// e4m3: the factor of each row, f32 `[rows]`, with room for the padded rows.
     pub scales: Option<Slice<'a>>,
-    /// The number of rows.
     pub count: usize,
 }
 

@@ -42,11 +42,9 @@ pub(super) struct GroupedWeights {
 pub(super) struct Order<'a> {
     /// u32 `[experts + 1]`
     pub(super) offsets: Slice<'a>,
-    /// Experts of a token.
     pub(super) per_token: usize,
 }
 
-/// A product.
 pub(super) struct Product<'a> {
     /// `[rows, outputs]`
     pub(super) out: Slice<'a>,
@@ -62,7 +60,6 @@ pub(super) struct Product<'a> {
 pub(super) struct GroupedProducts {
     dtype: DType,
     kernels: [FormatKernels; 5],
-    /// Those that widen codes.
     widen: [(CodeKind, Function); 2],
 }
 

@@ -193,7 +193,6 @@ pub(crate) enum Arg<'a> {
     Null,
     /// `unsigned int`, or an `int` that is not negative
     U32(u32),
-    /// `float`
     F32(f32),
 }
 

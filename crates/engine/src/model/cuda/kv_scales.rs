@@ -30,16 +30,13 @@ pub struct KvProjection<'a> {
     pub key_norm: Option<&'a Tensor>,
     /// Heads of keys, and as many of values.
     pub kv_heads: usize,
-    /// Their width.
     pub head_dim: usize,
 }
 
 /// One scale for each head; what is stored is the number divided by it. Powers of two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KvScales {
-    /// Of keys.
     pub keys: Vec<f32>,
-    /// Of values.
     pub values: Vec<f32>,
 }
 

@@ -54,9 +54,7 @@ pub(super) enum Mixer {
 pub(super) struct AttentionLayer {
     /// Its number among the layers with attention.
     pub(super) index: usize,
-    /// Key and value heads.
     pub(super) kv_heads: usize,
-    /// Width of a head.
     pub(super) head_dim: usize,
     /// Queries, keys and values in one product.
     pub(super) qkv: Linear,
@@ -80,7 +78,6 @@ impl Mixer {
     }
 }
 
-/// What follows attention.
 #[allow(
     clippy::large_enum_variant,
     reason = "one for each layer, all of the same kind"

@@ -17,7 +17,6 @@ use crate::model::ModelError;
 /// The lowest compute capability with tensor cores for e4m3.
 const FP8_CAPABILITY: (i32, i32) = (8, 9);
 
-/// Products with weights.
 pub struct Products {
     gemm: Gemm,
     /// If cuBLAS takes no scales by row for some weight: the buffer for products of e4m3 in f32, before scaling.
@@ -26,9 +25,7 @@ pub struct Products {
     grouped: Option<GroupedProducts>,
 }
 
-/// A layer's weight.
 pub(super) enum Linear {
-    /// cuBLASLt multiplies with it.
     Whole(Weight),
     /// It stays in the few bits that the checkpoint stores. Our own kernel multiplies few rows with it; for many it is widened.
     Stored {

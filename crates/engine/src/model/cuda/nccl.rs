@@ -66,7 +66,6 @@ struct Nccl {
 }
 
 impl Nccl {
-    /// The library, opened once.
     fn get() -> Result<&'static Self, ModelError> {
         static OPENED: OnceLock<Result<Nccl, String>> = OnceLock::new();
         let opened = OPENED.get_or_init(Self::open);

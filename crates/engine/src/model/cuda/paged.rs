@@ -62,7 +62,6 @@ pub struct CacheSettings {
     pub shape: AttentionShape,
     /// What scores are multiplied with, before they are bounded.
     pub scale: f32,
-    /// Blocks of the cache.
     pub blocks: usize,
     /// Tokens per block: a power of two from 16.
     pub block_size: usize,
@@ -235,12 +234,10 @@ impl PagedCache {
         Ok(())
     }
 
-    /// Blocks.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// Tokens per block.
     pub fn block_size(&self) -> usize {
         self.block_size
     }
@@ -373,7 +370,6 @@ impl PagedCache {
 /// A layer's part in a step: what attends, to how many keys, and where the result goes.
 #[derive(Clone, Copy)]
 pub struct AttendedLayer<'a> {
-    /// The layer's index.
     pub index: usize,
     /// How many keys a query sees, its own included; `None` for all.
     pub window: Option<usize>,

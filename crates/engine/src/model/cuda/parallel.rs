@@ -56,7 +56,6 @@ struct Gpus {
 enum Failing {
     /// Not where memory is lacking, or a step is refused: no sum was queued.
     BeforeSums,
-    /// Always.
     AmongSums,
 }
 

@@ -9,7 +9,6 @@ use super::kernel::{Arg, Function, Grid, Kernels, array_or_null, count};
 use super::pinned::Pinned;
 use crate::model::ModelError;
 
-/// Words of a request.
 const REQUEST_WORDS: usize = 12;
 /// The mask offset of a row for which every token is allowed.
 const NO_MASK: u32 = u32::MAX;
@@ -51,7 +50,6 @@ pub struct SampleRequest<'a> {
     pub logprobs: Option<usize>,
 }
 
-/// A row's token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {
     /// The token; `None` if the row's logits were NaN.
@@ -133,7 +131,6 @@ struct Landing {
     logprobs: Pinned,
 }
 
-/// A launched step.
 struct Underway {
     landing: usize,
     rows: usize,

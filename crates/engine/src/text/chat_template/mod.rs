@@ -59,7 +59,6 @@ pub enum ThinkingSwitch {
     Neither,
 }
 
-/// A compiled chat template.
 pub struct ChatTemplate {
     environment: Environment<'static>,
     /// Special tokens by their variables' names.
@@ -151,7 +150,6 @@ impl ChatTemplate {
         Some(token)
     }
 
-    /// The template's own text.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -334,7 +332,6 @@ impl ChatTemplate {
     }
 }
 
-/// What a template made.
 struct Rendered {
     text: String,
     /// Variables that it asked for.

@@ -14,11 +14,8 @@ const OWN_VARIABLES: [&str; 2] = ["messages", "add_generation_prompt"];
 /// How long a reasoning model is to think (`reasoning_effort`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningEffort {
-    /// A little.
     Low,
-    /// Some.
     Medium,
-    /// Much.
     High,
 }
 
@@ -39,9 +36,7 @@ impl ReasoningEffort {
 /// What a user may ask of a template. Options that are not given are left undefined, so that the template's own defaults apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatOptions {
-    /// `enable_thinking`
     pub thinking: Option<bool>,
-    /// `reasoning_effort`
     pub reasoning_effort: Option<ReasoningEffort>,
     /// A first message of the role `system`.
     pub system_prompt: Option<String>,
@@ -52,7 +47,6 @@ pub struct ChatOptions {
 /// A variable of a template, given by the user: `NAME=VALUE`, where a value that is JSON is read as JSON, and any other is a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateVariable {
-    /// The name.
     pub name: String,
     /// The value as it was written.
     pub value: String,

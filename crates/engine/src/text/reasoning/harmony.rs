@@ -52,7 +52,6 @@ impl HarmonyTokens {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// After a message.
     Between,
     /// In a header: its role, and the channel's name once one began.
     Header {
@@ -62,7 +61,9 @@ enum Place {
         over: bool,
     },
     /// In a message; `is_final` if it is the answer.
-    Body { is_final: bool },
+    Body {
+        is_final: bool,
+    },
 }
 
 /// Follows the messages of a completion.
@@ -74,7 +75,6 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// Between two messages.
     pub(super) fn new(tokens: HarmonyTokens) -> Self {
         Self {
             tokens,

@@ -58,7 +58,6 @@ pub struct Thinking {
     closed: bool,
 }
 
-/// What marks the thinking.
 #[derive(Debug, Clone)]
 enum Markup {
     /// Channels, by the ids of their markers; the state at the prompt's end.
@@ -236,7 +235,6 @@ impl Thinking {
         }
     }
 
-    /// The style.
     pub fn style(&self) -> &ThinkingStyle {
         &self.style
     }
@@ -266,7 +264,6 @@ impl Thinking {
         }
     }
 
-    /// Reads a finished completion.
     pub fn read(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> Answer {
         let pairs = match &self.markup {
             Markup::Channels(_) => return self.read_by_tokens(tokenizer, tokens),

@@ -46,9 +46,7 @@ impl FromStr for ThinkingStyle {
 /// The two tags around a model's thinking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThinkingTags {
-    /// Opens it.
     pub open: String,
-    /// Closes it.
     pub close: String,
 }
 

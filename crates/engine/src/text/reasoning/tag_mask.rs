@@ -39,7 +39,6 @@ impl TagMask {
         self.pending.clear();
     }
 
-    /// Whether thinking is open.
     pub(super) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
@@ -117,7 +116,6 @@ impl TagMask {
     }
 }
 
-/// Appends so many spaces.
 pub fn blank(out: &mut String, bytes: usize) {
     out.extend(std::iter::repeat_n(' ', bytes));
 }

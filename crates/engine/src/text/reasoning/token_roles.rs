@@ -10,9 +10,7 @@ use crate::text::tokenizer::Tokenizer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Marker,
-    /// Text outside the answer.
     Other,
-    /// Text of the answer.
     Answer,
 }
 

@@ -41,11 +41,9 @@ pub use stream::TextStream;
 /// Where a stretch of text stands in the whole text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// At the beginning.
     Beginning,
     /// Right after an added token, such as `<|user|>`.
     BehindToken,
-    /// After other text.
     Within,
 }
 
@@ -56,7 +54,6 @@ struct Pair {
     untrusted: tokenizers::Tokenizer,
 }
 
-/// A model's tokenizer (`tokenizer.json`).
 pub struct Tokenizer {
     /// The name of the file in messages.
     file: String,

@@ -60,7 +60,6 @@ struct CudaSteps {
     states: Option<usize>,
     /// Steps whose tokens were asked for so far.
     asked: u64,
-    /// Steps collected so far.
     collected: u64,
 }
 

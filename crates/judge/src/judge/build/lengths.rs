@@ -28,7 +28,6 @@ pub struct WorkloadLengths {
     pub typical: usize,
     /// Most tokens of a prompt beside it.
     pub longest: usize,
-    /// Most tokens to generate.
     pub max_new: usize,
     /// Most tokens of a sequence, prompt and completion together.
     pub context: usize,

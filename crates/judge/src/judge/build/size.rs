@@ -13,7 +13,6 @@ use juror_engine::model::memory::{MemoryFootprint, free_memory, host};
 /// Token positions a KV block.
 pub const BLOCK_SIZE: usize = 16;
 
-/// The processor that computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Processor {
     /// The CPU; its threads have so many bytes of cache together.

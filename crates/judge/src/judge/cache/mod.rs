@@ -44,7 +44,6 @@ const PRUNED_SEGMENT: u64 = 256 << 20;
 
 /// Why a cache cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum CacheError {
     /// Its folder, or a file in it, cannot be read or written.
     #[error("the cache {}: {source}", path.display())]
@@ -99,7 +98,6 @@ struct Segment {
     hits: AtomicUsize,
 }
 
-/// This process's segment.
 #[derive(Debug, Default)]
 struct Own {
     writer: Option<Writer>,
@@ -322,12 +320,9 @@ fn at(path: &Path) -> impl Fn(io::Error) -> CacheError {
     }
 }
 
-/// A cache in numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CacheStatistics {
-    /// Files.
     pub segments: usize,
-    /// Their bytes.
     pub bytes: u64,
     /// Answers, each once.
     pub answers: usize,

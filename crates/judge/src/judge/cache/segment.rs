@@ -22,14 +22,12 @@ const LONGEST: u64 = 64 << 20;
 /// What every line begins with, before the key's 64 hexadecimal digits.
 const BEGINNING: &[u8] = b"{\"key\":\"";
 
-/// Where a line is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     offset: u64,
     length: u32,
 }
 
-/// An answer's line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {

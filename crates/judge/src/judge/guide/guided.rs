@@ -8,11 +8,9 @@ use crate::reward::RewardPolicy;
 /// What a guide has learnt, read once the generation is over.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Guided {
-    /// What was chosen.
     pub(crate) filled: Filled,
     /// For each choice the index of the completion's token in which its words differ.
     pub(crate) tokens: Vec<usize>,
-    /// How it ended.
     pub(crate) ending: Ending,
     /// Tokens of known text that were put in.
     pub(crate) appended: usize,

@@ -33,7 +33,6 @@ enum State {
     Opening(Fork, Vec<Opening>),
     /// Choosing between text of a grammar and thinking, which one of these tokens opens and the text beside it closes.
     OpeningText(Vec<(u32, String)>),
-    /// Thinking freely.
     Thinking(Thought),
     /// After thinking that ended by itself: white space, or the answer.
     Break,
@@ -41,7 +40,6 @@ enum State {
     Fork(Fork),
     /// Writing something of its own first.
     Analysis(Option<TextStop>),
-    /// Writing the reason.
     Reason {
         end: String,
         close: Vec<u32>,
@@ -50,11 +48,9 @@ enum State {
     },
     /// Writing text of a grammar.
     Grammar(GrammarText),
-    /// Nothing more is wanted.
     Over,
 }
 
-/// Text of a grammar.
 struct GrammarText {
     run: GrammarRun,
     /// The tokens that may end it.
@@ -74,7 +70,6 @@ enum Opening {
     Outside,
 }
 
-/// See the module.
 pub(super) struct VerdictGuide {
     text: Arc<JudgeText>,
     options: GuideOptions,

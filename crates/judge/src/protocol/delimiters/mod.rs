@@ -26,14 +26,12 @@ use super::untrusted::is_space;
 pub struct Delimiters {
     /// Delimiters that no field may hold.
     pub(crate) reserved: Reserved,
-    /// Fields without delimiters.
     pub unprotected: Vec<Unprotected>,
 }
 
 /// A field whose end a text under judgement can imitate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unprotected {
-    /// Which one.
     pub(crate) field: FieldName,
     /// The text before it on its line, or the line before.
     before: String,

@@ -48,28 +48,18 @@ pub enum Value {
     Signed(i64),
     /// Floating-point numbers. One of 32 bits becomes the number that its shortest decimal names, as in the original's JSON file.
     Float(f64),
-    /// True or false.
     Bool(bool),
-    /// Text in UTF-8.
     Text(String),
-    /// Values of one type.
     List(List),
 }
 
-/// Values of one type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum List {
-    /// See [`Value::Unsigned`].
     Unsigned(Vec<u64>),
-    /// See [`Value::Signed`].
     Signed(Vec<i64>),
-    /// See [`Value::Float`].
     Float(Vec<f64>),
-    /// See [`Value::Bool`].
     Bool(Vec<bool>),
-    /// See [`Value::Text`].
     Text(Vec<String>),
-    /// Lists of lists.
     Lists(Vec<List>),
 }
 
@@ -105,7 +95,6 @@ impl fmt::Display for Value {
     }
 }
 
-/// Where a tensor lies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorInfo {
     /// How its numbers are stored.
@@ -114,16 +103,13 @@ pub struct TensorInfo {
     pub shape: Vec<usize>,
     /// Its place, in bytes from the beginning of the file.
     pub offset: u64,
-    /// Its length in bytes.
     pub bytes: usize,
 }
 
 /// What a file holds before its data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Header {
-    /// The metadata by key.
     pub metadata: BTreeMap<String, Value>,
-    /// The tensors by name.
     pub tensors: BTreeMap<String, TensorInfo>,
 }
 

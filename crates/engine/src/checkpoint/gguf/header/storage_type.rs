@@ -4,9 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(non_camel_case_types, reason = "GGML's names")]
 pub enum StorageType {
-    /// IEEE single precision.
     F32,
-    /// IEEE half precision.
     F16,
     /// The upper half of an f32.
     BF16,

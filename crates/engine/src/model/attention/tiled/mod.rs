@@ -65,7 +65,6 @@ struct Layout {
     block_size: usize,
     /// Keys of a block, rounded up to whole panels; those past `block_size` are always masked.
     lanes: usize,
-    /// Blocks per tile.
     tile_blocks: usize,
 }
 

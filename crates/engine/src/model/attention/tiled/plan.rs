@@ -8,12 +8,10 @@ const MAX_ROWS: usize = 128;
 /// The fewest multiply-adds of a task: waking a thread costs about half as much.
 const TASK: usize = 1 << 19;
 
-/// A step's work.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Whether the step is so small that one thread computes it.
     pub(super) serial: bool,
-    /// Independent tasks.
     pub(super) units: Vec<PlanUnit>,
     /// For each token of the step, the place of its query.
     pub(super) places: Vec<Place>,

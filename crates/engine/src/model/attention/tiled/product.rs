@@ -283,7 +283,6 @@ impl<'a> Ahead<'a> {
 struct Registers {
     /// Vectors of sums: half of the registers, or what the most rows need.
     sums: usize,
-    /// The most rows.
     rows: usize,
 }
 

@@ -65,7 +65,6 @@ pub(crate) trait Group: Copy + Send + Sync {
     /// Reads the weights of one output, `BLOCKS · 32` numbers.
     fn get(&self, lane: usize, out: &mut [f32]);
 
-    /// Computes the product.
     fn multiply(instructions: Instructions, product: &mut Product<'_, '_, Self>);
 }
 
@@ -283,7 +282,6 @@ impl<G: Group> BlockMatrix<G> {
 /// Rows of activations times panels.
 pub(crate) struct Product<'a, 'o, G> {
     weights: &'a [G],
-    /// Groups per panel.
     groups: usize,
     x: &'a [RowBlock],
     out: &'a mut [&'o mut [f32]],

@@ -16,9 +16,7 @@ pub(crate) struct Q4Group {
     pub(crate) scale: [u16; PANEL],
     /// The factor of the minima, in half precision.
     pub(crate) min: [u16; PANEL],
-    /// Scales of the blocks.
     pub(crate) scales: [[u8; PANEL]; BLOCKS],
-    /// Minima of the blocks.
     pub(crate) mins: [[u8; PANEL]; BLOCKS],
     /// Weights of the blocks: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
     /// high ones.

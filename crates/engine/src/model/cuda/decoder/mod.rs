@@ -52,7 +52,6 @@ pub(super) struct CudaDecoder {
     packer: Packer,
     /// What goes through the model.
     upload: Upload,
-    /// How tokens are chosen.
     choices: Upload,
     /// Rows of logits of the step launched last, until its tokens are asked for.
     wanted: usize,
@@ -119,7 +118,6 @@ impl CudaDecoder {
         self.caches.resize(&cuda, blocks, windowed)
     }
 
-    /// Blocks of the cache.
     pub(super) fn blocks(&self) -> usize {
         self.caches.blocks()
     }

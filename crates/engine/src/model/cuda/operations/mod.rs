@@ -192,11 +192,8 @@ impl HeadsForm {
 /// What [`Operations::split_heads`] must know of a layer.
 #[derive(Clone, Copy)]
 pub struct HeadsLayer<'a> {
-    /// Query heads.
     pub heads: usize,
-    /// Key heads.
     pub kv_heads: usize,
-    /// Width of a head.
     pub head_dim: usize,
     /// Norm weights of queries and keys, f32 `[head_dim]`.
     pub norms: Option<(Slice<'a>, Slice<'a>)>,
@@ -204,7 +201,6 @@ pub struct HeadsLayer<'a> {
     pub form: HeadsForm,
     /// What queries are multiplied with in the end, by token: the bits of f32 `[n]`.
     pub query_scales: Option<Slice<'a>>,
-    /// The norms' epsilon.
     pub eps: f32,
     /// f32 `[angles, head_dim / 2]`
     pub cos: Slice<'a>,
@@ -212,7 +208,6 @@ pub struct HeadsLayer<'a> {
     pub sin: Slice<'a>,
     /// The layer's keys, `[slots, kv_heads, head_dim]`.
     pub keys: Slice<'a>,
-    /// The layer's values.
     pub values: Slice<'a>,
     /// For a cache in e4m3: the factors of stored keys and values, f32 `[kv_heads]` each.
     pub kv_scales: Option<(Slice<'a>, Slice<'a>)>,
@@ -221,9 +216,7 @@ pub struct HeadsLayer<'a> {
 /// A step's tokens on the device, u32 `[n]` each.
 #[derive(Clone, Copy)]
 pub struct Tokens<'a> {
-    /// The number of tokens.
     pub count: usize,
-    /// Token ids.
     pub ids: Slice<'a>,
     /// The row of each token in the tables of cosines and sines, which is normally its position.
     pub angles: Slice<'a>,
@@ -266,7 +259,6 @@ impl Operations {
         Self::load(&mut Kernels::new(device), dtype)
     }
 
-    /// The type of activations.
     pub(crate) fn dtype(&self) -> DType {
         self.dtype
     }

@@ -30,9 +30,7 @@ use crate::model::{ModelError, StepBatch};
 pub(crate) const DECODE_ROWS: usize = 16;
 /// Threads of every kernel's block.
 pub(crate) const THREADS: usize = 128;
-/// Words per item.
 pub(crate) const ITEM_WORDS: usize = 12;
-/// Words per merge.
 pub(crate) const MERGE_WORDS: usize = 4;
 /// The slot of an item that covers all keys of its queries and so writes the output itself.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
@@ -90,7 +88,6 @@ pub fn prefill_shared_bytes(head_dim: usize, kv_bytes: usize, warpgroup: bool) -
 /// What a plan depends on besides the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanSettings {
-    /// Query heads.
     pub heads: usize,
     /// Key heads; `heads` is a multiple of it.
     pub kv_heads: usize,
@@ -133,9 +130,7 @@ impl PlanSettings {
 /// A list in the words of a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Section {
-    /// Its first word.
     pub offset: usize,
-    /// Its entries.
     pub count: usize,
 }
 
@@ -144,7 +139,6 @@ pub struct Section {
 pub struct AttentionPlan {
     /// Everything the kernels read: block tables, then for each window items, merges, pairs.
     pub words: Vec<u32>,
-    /// Tokens of the step.
     pub tokens: usize,
     /// Keys of the longest row.
     longest: usize,
