@@ -65,7 +65,9 @@ fn the_second_judge_is_asked_where_the_first_is_unsure() {
         // What both have spent is in the report, and in the verdicts.
         let spent = |usage: Usage| (usage.prompt_tokens, usage.completion_tokens);
         let mut all = Usage::default();
-        verdicts.iter().for_each(|verdict| all += verdict.usage);
+        for verdict in &verdicts {
+            all += verdict.usage;
+        }
         let mut both = report.usage[0];
         both += report.usage[1];
         assert_eq!(spent(both), spent(all));
