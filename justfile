@@ -12,6 +12,7 @@ lint:
     cargo fmt --all -- --check
     cargo clippy --all-targets --test cuda_driver -- -D warnings
     cargo clippy --no-default-features --lib --bin juror -- -D warnings
+    cargo clippy -p juror-candle-transformers --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
 # All tests: no GPU, no network, no Python.
