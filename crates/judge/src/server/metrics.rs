@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use crate::judge::cascade::CascadeReport;
+use crate::judge::together::cascade::CascadeReport;
 use juror_data::verdict::Verdict;
 use juror_engine::engine::{Completion, FinishReason, Stats};
 
@@ -107,98 +107,47 @@ impl Metrics {
             counter
         };
         let used = stats.used_blocks as f64 / stats.blocks.max(1) as f64;
-        for (name, help, value) in [
-            (
-                "vllm:num_requests_waiting",
-                "Requests that wait for an engine",
-                waiting as f64,
-            ),
-            (
-                "vllm:num_requests_running",
-                "Requests that engines have",
-                running as f64,
-            ),
-            (
-                "vllm:kv_cache_usage_perc",
-                "Share of the KV blocks in use, 1 for all",
-                used,
-            ),
+        for (name, value) in [
+            ("vllm:num_requests_waiting", waiting as f64),
+            ("vllm:num_requests_running", running as f64),
+            ("vllm:kv_cache_usage_perc", used),
         ] {
-            registry.register(name, help, gauge(value));
+            registry.register(name, help(name), gauge(value));
         }
-        for (name, help, value) in [
-            (
-                "vllm:prompt_tokens",
-                "Prompt tokens of admitted requests",
-                stats.prompt_tokens,
-            ),
-            (
-                "vllm:generation_tokens",
-                "Tokens generated",
-                stats.generated_tokens,
-            ),
-            (
-                "vllm:prefix_cache_queries",
-                "Prompt tokens looked for in the prefix cache",
-                stats.prompt_tokens,
-            ),
-            (
-                "vllm:prefix_cache_hits",
-                "Prompt tokens found in the prefix cache",
-                stats.cached_tokens,
-            ),
-            (
-                "vllm:num_preemptions",
-                "Sequences whose blocks were taken away",
-                stats.preemptions,
-            ),
-            (
-                "vllm:spec_decode_num_draft_tokens",
-                "Tokens drafted from prompts",
-                stats.drafted_tokens,
-            ),
+        let counts = [
+            ("vllm:prompt_tokens", stats.prompt_tokens),
+            ("vllm:generation_tokens", stats.generated_tokens),
+            ("vllm:prefix_cache_queries", stats.prompt_tokens),
+            ("vllm:prefix_cache_hits", stats.cached_tokens),
+            ("vllm:num_preemptions", stats.preemptions),
+            ("vllm:spec_decode_num_draft_tokens", stats.drafted_tokens),
             (
                 "vllm:spec_decode_num_accepted_tokens",
-                "Drafts that were accepted",
                 stats.accepted_tokens,
             ),
-            ("juror:engine_steps", "Steps of the engines", stats.steps),
-        ] {
-            registry.register(name, help, counter(value));
-        }
-        for (name, help, value) in cascade.map(of_cascade).into_iter().flatten() {
-            registry.register(name, help, counter(value as u64));
-        }
-        let seconds = [
-            (
-                "vllm:request_queue_time_seconds",
-                "From a request to its admission",
-                &self.queued,
-            ),
-            (
-                "vllm:time_to_first_token_seconds",
-                "From a request to its first token",
-                &self.first_token,
-            ),
-            (
-                "vllm:e2e_request_latency_seconds",
-                "From a request to its last token",
-                &self.whole,
-            ),
+            ("juror:engine_steps", stats.steps),
         ];
-        for (name, help, histogram) in seconds {
-            registry.register(name, help, histogram.clone());
+        for (name, value) in counts
+            .into_iter()
+            .chain(cascade.into_iter().flat_map(of_cascade))
+        {
+            registry.register(name, help(name), counter(value));
         }
+        for (name, histogram) in [
+            ("vllm:request_queue_time_seconds", &self.queued),
+            ("vllm:time_to_first_token_seconds", &self.first_token),
+            ("vllm:e2e_request_latency_seconds", &self.whole),
+        ] {
+            registry.register(name, help(name), histogram.clone());
+        }
+        let finished = self.finished.clone();
         registry.register(
             "vllm:request_success",
-            "Completions by how they ended",
-            self.finished.clone(),
+            help("vllm:request_success"),
+            finished,
         );
-        registry.register(
-            "juror:verdicts",
-            "Verdicts by status; reused: of an answer that was known",
-            self.verdicts.clone(),
-        );
+        let verdicts = self.verdicts.clone();
+        registry.register("juror:verdicts", help("juror:verdicts"), verdicts);
         let mut text = String::new();
         // Writing into a text cannot fail.
         let _ = encode(&mut text, &registry);
@@ -206,42 +155,54 @@ impl Metrics {
     }
 }
 
-/// What a cascade has asked and changed, each with its name and what it is.
-fn of_cascade(report: &CascadeReport) -> [(&'static str, &'static str, usize); 6] {
+/// What a metric is, in words: a row of `metrics.tsv`.
+fn help(name: &str) -> &'static str {
+    let mut rows = include_str!("metrics.tsv").lines();
+    rows.find_map(|row| row.strip_prefix(name)?.strip_prefix('\t'))
+        .unwrap_or_default()
+}
+
+/// What a cascade has asked and changed.
+fn of_cascade(report: &CascadeReport) -> [(&'static str, u64); 6] {
     let [unsure, audited] = report.asked;
     let [first, second] = report
         .usage
         .map(|usage| usage.prompt_tokens + usage.completion_tokens);
     [
-        (
-            "juror:cascade_unsure",
-            "Samples on which the second judge was asked because the first was unsure",
-            unsure,
-        ),
-        (
-            "juror:cascade_changed",
-            "Of those, where the overall verdict of the second was another",
-            report.changed.count,
-        ),
-        (
-            "juror:cascade_audited",
-            "Samples on which the second judge was asked though the first was sure",
-            audited,
-        ),
-        (
-            "juror:cascade_audited_changed",
-            "Of those, where the overall verdict of the second was another",
-            report.checked.count,
-        ),
-        (
-            "juror:cascade_first_tokens",
-            "Tokens of prompts and completions of the first judge",
-            first,
-        ),
-        (
-            "juror:cascade_second_tokens",
-            "Tokens of prompts and completions of the second judge",
-            second,
-        ),
+        ("juror:cascade_unsure", unsure),
+        ("juror:cascade_changed", report.changed.count),
+        ("juror:cascade_audited", audited),
+        ("juror:cascade_audited_changed", report.checked.count),
+        ("juror:cascade_first_tokens", first),
+        ("juror:cascade_second_tokens", second),
     ]
+    .map(|(name, count)| (name, count as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ByReason, ByStatus, CascadeReport, Metrics, Stats};
+
+    #[test]
+    fn every_metric_says_what_it_is() {
+        let report = CascadeReport::default();
+        let metrics = Metrics::new("model");
+        // Without a value a family is left out.
+        let (finished_reason, status, reused) = ("stop", "ok", false);
+        let by_reason = ByReason { finished_reason };
+        metrics.finished.get_or_create(&by_reason).inc();
+        let by_status = ByStatus { status, reused };
+        metrics.verdicts.get_or_create(&by_status).inc();
+        let text = metrics.text(1, 2, &Stats::default(), Some(&report));
+        let helps: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("# HELP "))
+            .collect();
+        assert_eq!(helps.len(), include_str!("metrics.tsv").lines().count());
+        for help in helps {
+            // The format ends each with a full stop.
+            assert!(help.split(' ').count() > 4, "{help}");
+        }
+        assert!(text.contains("# HELP vllm:generation_tokens Tokens generated."));
+    }
 }
