@@ -65,8 +65,9 @@ pub use juror_data::{
 };
 pub use juror_engine::engine::Sampling;
 pub use juror_engine::model::{DeviceChoice, PrecisionChoice};
+pub use juror_judge::by_name::JudgeBuilder;
 pub use juror_judge::judge::{
-    ChatSettings, EngineOptions, Judge, JudgeBuilder, JudgeError, LoadError, RulesMode, RunOptions,
+    ChatSettings, EngineOptions, Judge, JudgeError, LoadError, RulesMode, RunOptions,
 };
 pub use juror_judge::reward::RewardPolicy;
 pub use juror_rules::{OutcomeRules, RulesProfile};

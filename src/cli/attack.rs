@@ -26,8 +26,7 @@ use juror_hub::Want;
 use juror_judge::attack::{
     Attack, Family, FamilyReport, Subject, Target, attacks, one_row_a_question, shortened,
 };
-use juror_judge::catalog::JudgeModel;
-use juror_judge::judge::JudgeText;
+use juror_judge::judge::{JudgeModel, JudgeText};
 use juror_judge::protocol::PromptTemplate;
 
 /// Measure how often a judge finds responses right that deserve no reward.

@@ -14,7 +14,7 @@ use juror_eval::eval::{
     LabelField, Task, at_bound, calibration_error, fit_isotonic, fit_temperature,
     negative_log_likelihood, probabilities,
 };
-use juror_judge::judge::calibration::{Calibration, Curve};
+use juror_judge::reward::calibration::{Calibration, Curve};
 
 /// Labels below which a curve says little.
 const FEW: usize = 100;

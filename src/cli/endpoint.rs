@@ -12,8 +12,8 @@ use super::rows::whole;
 use super::{Failure, OrFail, download};
 use juror_data::read_text;
 use juror_hub::Want;
-use juror_judge::catalog::JudgeModel;
 use juror_judge::endpoint::{EndpointSettings, MOST_AT_ONCE, PATIENCE, is_address};
+use juror_judge::judge::JudgeModel;
 
 /// The environment variable of a server's key.
 const KEY: &str = "JUROR_ENDPOINT_KEY";
@@ -145,7 +145,7 @@ impl EndpointArguments {
         if let Some(tokenizer) = &self.tokenizer {
             settings.tokenizer = Some(download::resolve(tokenizer, Want::Description)?);
         }
-        Ok(JudgeModel::find(&name, want, &settings, &|_| {})?)
+        Ok(juror_judge::by_name::find(&name, want, &settings, &|_| {})?)
     }
 
     /// Refuses what is for servers where none is asked.

@@ -221,7 +221,7 @@ tell_fault!(
     HubError,
     ModelError,
     SessionError,
-    juror_judge::catalog::ModelError,
+    juror_judge::judge::LoadError,
 );
 
 // An input's error is reported as itself, since it may have several lines ([`has_lines`]).

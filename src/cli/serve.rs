@@ -21,11 +21,10 @@ use super::{Command, DONE, Failure, OrFail, catch_interrupts, say, write_line};
 use crate::cli::columns::ColumnArguments;
 use juror_data::{ColumnMap, Needs, RubricNeed, read_text};
 use juror_hub::Want;
-use juror_judge::catalog::JudgeModel;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
 use juror_judge::judge::service::ServiceSetup;
 use juror_judge::judge::together::Together;
-use juror_judge::judge::{RulesMode, RunOptions};
+use juror_judge::judge::{JudgeModel, RulesMode, RunOptions};
 use juror_judge::openai::conversation::ChatModel;
 use juror_judge::openai::generation::Defaults;
 use juror_judge::protocol::{Protocol, Yields};
@@ -191,8 +190,23 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         }
     }
     let (served, answerer) = answerer(&arguments)?;
+    // A judge that is here answers OpenAI's routes too.
+    let chat = match &answerer {
+        Answerer::Model(ServiceSetup {
+            model: JudgeModel::Here(source),
+            ..
+        }) => {
+            let name = arguments.judge.model.clone();
+            let style = arguments.judge.chat.style();
+            let mut chat = ChatModel::load(name, source, style).or_usage()?;
+            chat.settle_head(source)?;
+            Some(Arc::new(chat))
+        }
+        _ => None,
+    };
     Ok(ServerSetup {
         answerer,
+        chat,
         defaults: served.defaults,
         identity: served.identity,
         columns: served.columns,
@@ -288,19 +302,7 @@ fn answerer(arguments: &ServeArguments) -> Result<(Served, Answerer), Failure> {
     let (served, one) = one(arguments)?;
     let answerer = match one {
         One::Rules(options) => Answerer::Rules(options),
-        One::Model(service) => {
-            let chat = match &service.model {
-                JudgeModel::Here(source) => {
-                    let name = arguments.judge.model.clone();
-                    let style = arguments.judge.chat.style();
-                    let mut chat = ChatModel::load(name, source, style).or_usage()?;
-                    chat.settle_head(source)?;
-                    Some(Arc::new(chat))
-                }
-                JudgeModel::Elsewhere(_) => None,
-            };
-            Answerer::Model(*service, chat)
-        }
+        One::Model(service) => Answerer::Model(*service),
     };
     Ok((served, answerer))
 }

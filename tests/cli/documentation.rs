@@ -19,12 +19,20 @@ fn root() -> &'static Path {
 
 /// All Markdown files below a folder of the repository.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    files(folder, "md", found);
+}
+
+/// All files below a folder of the repository whose names have an ending.
+fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && !["target", "dist"].contains(&&*name) && !name.starts_with('.') {
-            pages(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files(&path, ending, found);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == ending)
+        {
             found.push(path);
         }
     }
@@ -85,6 +93,65 @@ fn crates_use_those_below_them_alone() {
             .any(|it| manifest["dependencies"].get(it).is_some());
         assert!(name != "algebra" || !text);
     }
+}
+
+/// Arrows between the judge's rooms, and between those of its pipeline, go down only, in the order that the map of the crates gives.
+#[test]
+fn rooms_of_the_judge_use_those_below_them_alone() {
+    let source = root().join("crates/judge/src");
+    let rooms = check_arrows("protocol ← ", &source, "crate::");
+    for entry in fs::read_dir(&source).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let room = name.trim_end_matches(".rs");
+        assert!(
+            room == "lib" || rooms.iter().any(|one| one == room),
+            "{room} is not on the map"
+        );
+    }
+    check_arrows("text ← ", &source.join("judge"), "crate::judge::");
+}
+
+/// Fails where a room of `folder` uses one that stands after it in the map's line that begins with `first`.
+fn check_arrows(first: &str, folder: &Path, inside: &str) -> Vec<String> {
+    let map = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let order = map.lines().find(|line| line.starts_with(first)).unwrap();
+    let rooms: Vec<String> = order.split(" ← ").map(str::to_owned).collect();
+    let place = |room: &str| rooms.iter().position(|one| one == room);
+    let (mut arrows, mut sources) = (0, Vec::new());
+    files(folder, "rs", &mut sources);
+    for file in sources {
+        let path = file.strip_prefix(folder).unwrap().to_str().unwrap();
+        let parts: Vec<&str> = path.trim_end_matches(".rs").split('/').collect();
+        let Some(own) = place(parts[0]).filter(|_| !parts.contains(&"tests")) else {
+            continue;
+        };
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let depth = parts.iter().filter(|part| **part != "mod").count();
+        let code = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let code = code.collect::<Vec<_>>().join("\n");
+        // That would be `inside`, under another name.
+        assert!(!code.contains(&"super::".repeat(depth)), "{path}");
+        for used in code.split(inside).skip(1) {
+            let names = match used.strip_prefix('{') {
+                Some(several) => several.split('}').next().unwrap(),
+                None => used
+                    .split([':', ';', ' ', ',', '(', ')', '<', '>'])
+                    .next()
+                    .unwrap(),
+            };
+            for used in names.split(',').map(str::trim) {
+                let used = used.split("::").next().unwrap();
+                let is_above = place(used).is_some_and(|place| place > own);
+                assert!(!is_above, "{path} uses {used}, which is above it");
+                arrows += 1;
+            }
+        }
+    }
+    assert!(arrows > 10, "{arrows}");
+    rooms
 }
 
 /// The text of a page without its blocks of code.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use juror::prelude::*;
-use juror_judge::judge::calibration::Calibration;
 use juror_judge::judge::cascade::{Cascade, CascadeReport};
 use juror_judge::judge::compare::compare;
 use juror_judge::judge::panel::{Member, Panel, PanelRule};
 use juror_judge::judge::together::Together;
 use juror_judge::protocol;
+use juror_judge::reward::calibration::Calibration;
 
 fn rollouts() -> Vec<Sample> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/rollouts.jsonl");

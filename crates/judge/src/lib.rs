@@ -8,8 +8,10 @@
 //! |---|---|
 //! | [`protocol`] | what a judge is asked, as text: prompt template and fields; how its verdict is read |
 //! | [`catalog`] | what `--model` may name: built in, a path, an alias of a known judge, an id on the hub (the crate `juror-hub`) |
+//! | [`by_name`] | a judge by the name of its model, here or behind a server |
 //! | [`endpoint`] | a judge that runs elsewhere, behind a server of OpenAI's API (`--endpoint`) |
 //! | [`judge`] | the pipeline, the only place that knows the whole way: a sample's prompt as tokens, resuming a run, a completion into a verdict |
+//! | `wire` | what goes over the wire in OpenAI's API: routes, answers, forms; for server, endpoint and batch |
 //! | [`runtime`] | the one owner of what is asked of a model: who waits for what, which engine has it, sleep and failure |
 //! | [`reward`] | what a verdict is worth |
 //! | [`openai`] | OpenAI's chat and text completions with a model here: requests into prompts, completions into answers |
@@ -31,6 +33,7 @@ extern crate juror_data;
 
 pub mod attack;
 pub mod batch;
+pub mod by_name;
 pub mod catalog;
 pub mod endpoint;
 pub mod judge;
@@ -40,3 +43,4 @@ pub mod reward;
 pub mod runtime;
 #[cfg(feature = "serve")]
 pub mod server;
+pub mod wire;

@@ -17,8 +17,7 @@ use crate::cli::rows::{RowsArguments, number, whole};
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::several::SeveralArguments;
-use juror_judge::catalog::JudgeModel;
-use juror_judge::judge::OwnSolutions;
+use juror_judge::judge::{JudgeModel, OwnSolutions};
 use juror_judge::protocol::{self, PromptTemplate, Protocol};
 use juror_judge::reward::RewardPolicy;
 

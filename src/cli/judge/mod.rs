@@ -260,7 +260,7 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         },
     )?;
     let model_name = match &source {
-        VerdictSource::Model(run) => run.model.endpoint().map(|one| one.model().to_owned()),
+        VerdictSource::Model(run) => run.model.server().map(|one| one.model().to_owned()),
         VerdictSource::Answers(_) | VerdictSource::Rules => None,
     };
     let session = Session {

@@ -11,13 +11,12 @@ use crate::cli::sampling::SamplingArguments;
 use crate::cli::{Failure, OrFail};
 use juror_data::read_text;
 use juror_hub::Want;
-use juror_judge::catalog::JudgeModel;
 use juror_judge::catalog::known_judges::named_like;
-use juror_judge::judge::calibration::Calibration;
 use juror_judge::judge::model::MAX_NEW_TOKENS;
-use juror_judge::judge::{GenerationDefaults, JudgeText, RulesMode, RunOptions};
+use juror_judge::judge::{GenerationDefaults, JudgeModel, JudgeText, RulesMode, RunOptions};
 use juror_judge::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use juror_judge::reward::RewardPolicy;
+use juror_judge::reward::calibration::Calibration;
 use juror_rules::RulesProfile;
 
 /// Why an option for constrained answers has no meaning.

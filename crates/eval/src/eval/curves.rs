@@ -1,6 +1,6 @@
 //! Curves from a judge's probabilities to how often it is right with them, fitted to labels.
 
-use juror_judge::judge::calibration::Curve;
+use juror_judge::reward::calibration::Curve;
 
 /// A probability is kept this far from 0 and 1, where a likelihood has no logarithm.
 const ROUNDED: f64 = 1e-7;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::exemplars::Exemplar;
 use super::report::Made;
 use super::test_set::{TestSet, question_key};
-use juror_judge::openai::request::Route;
+use juror_judge::wire::Route;
 
 /// Texts that end every answer.
 const STOP: [&str; 3] = ["Question:", "</s>", "<|im_end|>"];

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::family::Family;
 use super::generator::Attack;
 use super::report::FamilyReport;
-use crate::catalog::JudgeModel;
+use crate::judge::JudgeModel;
 use crate::judge::build::open_devices;
 use crate::judge::{
     EngineOptions, Judge, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, SessionError, Sink,

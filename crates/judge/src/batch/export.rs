@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use super::BatchError;
 use super::custom_id::CustomIds;
 use crate::judge::answers::is_decided_by_rules;
-use crate::judge::prompt::shown_field;
+use crate::judge::text::prompt::shown_field;
 use crate::judge::{RunOptions, jobs};
-use crate::openai::request::Route;
 use crate::protocol::{PlainPrompt, PromptTemplate, Protocol};
+use crate::wire::Route;
 use juror_data::output::OutputFile;
 use juror_data::{Rows, Sample, Samples};
 

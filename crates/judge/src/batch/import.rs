@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use super::BatchError;
 use super::custom_id::{CustomIds, split};
 use super::shapes::OutputLine;
-use crate::judge::answers::{AnswerReader, Answers, EngineAnswer};
+use crate::judge::answers::{AnswerReader, Answers};
 use crate::judge::jobs;
 use crate::protocol::{PromptTemplate, Protocol};
+use crate::wire::answer::EngineAnswer;
 use juror_data::{BadLines, LineLimit, Next, Rows, Samples, sources};
 
 /// Samples that are read at a time.

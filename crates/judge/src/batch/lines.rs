@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::openai::request::{GenerationRequest, Route};
+use crate::openai::request::GenerationRequest;
+use crate::wire::Route;
 
 /// A request with its name.
 #[derive(Debug, Clone, PartialEq)]

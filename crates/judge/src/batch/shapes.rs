@@ -7,17 +7,13 @@
 //! | vLLM's Python API | `outputs[0].text` |
 //! | SGLang's `/generate` | `text` and `meta_info` |
 //! | one's own script | `response` as a text |
-//!
-//! A text may be a list of content parts. `reasoning_content` (vLLM also `reasoning`) is thinking, and read only where the user says that
-//! answers stand there, as they do where a server takes an answer without an end of thinking for thinking.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::judge::answers::{EngineAnswer, Reasoned};
-use juror_data::verdict::Usage;
-use juror_data::{ContentPart, REASONING, without_nan};
+use crate::wire::answer::{EngineAnswer, answer, completion, error_of, given, told, usage};
+use juror_data::without_nan;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputLine {
@@ -25,9 +21,6 @@ pub(crate) struct OutputLine {
     /// The answer, or why there is none.
     pub(crate) answer: Result<EngineAnswer, String>,
 }
-
-/// The longest message of an engine that is told.
-const MOST_MESSAGE: usize = 500;
 
 impl OutputLine {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
@@ -55,36 +48,6 @@ impl OutputLine {
     }
 }
 
-/// The error that a line, a response or a body holds.
-pub(crate) fn error_of(holder: &Value) -> Option<String> {
-    let error = given(holder, "error")?;
-    let message = match error {
-        Value::String(text) => text.clone(),
-        Value::Object(_) => {
-            let part = |key| match given(error, key) {
-                Some(Value::String(text)) => Some(text.clone()),
-                Some(other) => Some(other.to_string()),
-                None => None,
-            };
-            match (part("code"), part("message")) {
-                (Some(code), Some(message)) => format!("{code}: {message}"),
-                (None, Some(message)) => message,
-                _ => error.to_string(),
-            }
-        }
-        other => other.to_string(),
-    };
-    Some(told(&message))
-}
-
-fn told(message: &str) -> String {
-    let message = match message.char_indices().nth(MOST_MESSAGE) {
-        Some((end, _)) => &message[..end],
-        None => message,
-    };
-    format!("the engine reports an error: {message}")
-}
-
 /// The answer of a line without an error: in the line itself, in its `response`, or in that one's `body`.
 fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
     let response = given(line, "response").unwrap_or(line);
@@ -102,176 +65,6 @@ fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
         return Ok(Err(told(&format!("status {status}{body}"))));
     }
     completion(body.unwrap_or(response))
-}
-
-/// The answer in a completion.
-pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
-    let choice = match only(body, "choices")? {
-        Some(choice) => Some(choice),
-        None => only(body, "outputs")?,
-    };
-    let holder = choice.unwrap_or(body);
-    let message = given(holder, "message");
-    if choice.is_none() && message.is_none() && holder.get("text").is_none() {
-        return Err(
-            "no answer that can be read: neither `response.body.choices`, `choices`, `outputs`, `text` nor `response` as a text, and \
-             no `error`"
-                .to_owned(),
-        );
-    }
-    let calls = message.and_then(|message| given(message, "tool_calls")?.as_array());
-    if calls.is_some_and(|calls| !calls.is_empty()) {
-        return Ok(Err(
-            "the engine called a tool in place of an answer".to_owned()
-        ));
-    }
-    let (said, thinking) = match message {
-        Some(message) => message_text(message)?,
-        None => (text_of(holder.get("text"))?, None),
-    };
-    let text = match said {
-        Ok(text) => text,
-        Err(refusal) => {
-            return Ok(Ok(EngineAnswer {
-                text: Some(refusal),
-                is_refusal: true,
-                usage: usage(body),
-                ..EngineAnswer::default()
-            }));
-        }
-    };
-    let about = given(holder, "meta_info").unwrap_or(holder);
-    let finish = given(about, "finish_reason").or(given(about, "done_reason"));
-    Ok(answer(text, thinking, finish, usage(body)))
-}
-
-/// The one element of a list.
-fn only<'v>(body: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
-    let Some(list) = given(body, key) else {
-        return Ok(None);
-    };
-    match list.as_array().map(Vec::as_slice) {
-        Some([one]) => Ok(Some(one)),
-        Some(list) => Err(format!(
-            "`{key}` holds {} answers, and each request asks for one: which counts is not known; for several answers of one \
-             sample export with --trials",
-            list.len()
-        )),
-        None => Err(format!("`{key}` is no list")),
-    }
-}
-
-/// A text as it came, or the refusal in its place.
-type Said = Result<Option<String>, String>;
-
-/// The text of a message, and the thinking that was taken out of it, with its key.
-fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
-    let thinking = ["reasoning_content", "reasoning", "thinking"]
-        .into_iter()
-        .find_map(|key| {
-            let thinking = given(message, key).filter(|thinking| *thinking != "")?;
-            Some(Reasoned {
-                key,
-                text: thinking.as_str().unwrap_or_default().to_owned(),
-            })
-        });
-    let refusal = given(message, "refusal").and_then(Value::as_str);
-    let said = match refusal.filter(|refusal| !refusal.is_empty()) {
-        Some(refusal) => Err(refusal.to_owned()),
-        None => text_of(message.get("content"))?,
-    };
-    Ok((said, thinking))
-}
-
-/// What is told of a refusal.
-pub(crate) fn refused(why: &str) -> String {
-    let shown = &why[..why.floor_char_boundary(MOST_MESSAGE)];
-    format!("the judge refused to answer: {shown}")
-}
-
-/// A text, or a list of content parts as one text.
-fn text_of(value: Option<&Value>) -> Result<Said, String> {
-    match value {
-        None | Some(Value::Null) => Ok(Ok(None)),
-        Some(Value::String(text)) => Ok(Ok(Some(text.clone()))),
-        Some(Value::Array(parts)) => {
-            let mut text = String::new();
-            for part in parts {
-                match ContentPart::read(part).map_err(|why| format!("the answer has {why}"))? {
-                    ContentPart::Text(part) => text.push_str(part),
-                    ContentPart::Refusal(why) => return Ok(Err(why.to_owned())),
-                    ContentPart::LeftOut(REASONING) => {}
-                    ContentPart::LeftOut(kind) => {
-                        return Err(format!("the answer has {kind} among its content parts"));
-                    }
-                }
-            }
-            Ok(Ok(Some(text)))
-        }
-        Some(_) => {
-            Err("the answer's text is neither a text nor a list of content parts".to_owned())
-        }
-    }
-}
-
-/// An answer that ended for this reason.
-fn answer(
-    text: Option<String>,
-    thinking: Option<Reasoned>,
-    finish: Option<&Value>,
-    usage: Usage,
-) -> Result<EngineAnswer, String> {
-    let thinks_apart = thinking.is_some();
-    // SGLang's own reasons are objects.
-    let reason = finish
-        .map(|finish| given(finish, "type").unwrap_or(finish))
-        .and_then(Value::as_str);
-    let is_cut = match reason {
-        Some("length" | "max_tokens" | "max_new_tokens") => true,
-        Some("content_filter") => {
-            return Err("a content filter of the engine cut the answer".to_owned());
-        }
-        Some("abort" | "error" | "cancelled") => {
-            return Err("the engine broke the answer off".to_owned());
-        }
-        _ => false,
-    };
-    if text.is_none() && !thinks_apart && !is_cut {
-        return Err("the engine gave no text".to_owned());
-    }
-    let is_blank = text.as_deref().is_none_or(|text| text.trim().is_empty());
-    Ok(EngineAnswer {
-        text,
-        thinks_apart,
-        reasoned: thinking.filter(|thinking| is_blank && !is_cut && !thinking.text.is_empty()),
-        is_cut,
-        is_refusal: false,
-        usage,
-    })
-}
-
-/// Tokens spent, as far as they are told.
-fn usage(body: &Value) -> Usage {
-    let own = given(body, "usage").or(given(body, "meta_info"));
-    let count = |holder: Option<&Value>, key: &str| {
-        holder
-            .and_then(|holder| holder.get(key))
-            .and_then(Value::as_u64)
-            .and_then(|count| usize::try_from(count).ok())
-            .unwrap_or(0)
-    };
-    let details = own.and_then(|usage| given(usage, "prompt_tokens_details"));
-    Usage {
-        prompt_tokens: count(own, "prompt_tokens"),
-        cached_tokens: count(details.or(own), "cached_tokens"),
-        completion_tokens: count(own, "completion_tokens"),
-        ..Usage::default()
-    }
-}
-
-/// A key's value, if it is not null.
-fn given<'v>(holder: &'v Value, key: &str) -> Option<&'v Value> {
-    holder.get(key).filter(|value| !value.is_null())
 }
 
 #[cfg(test)]

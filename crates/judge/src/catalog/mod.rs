@@ -2,22 +2,16 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | this one | a name as a model's files: built in, a folder, a GGUF file, an alias, or an id on the hub; or as a server that has it |
+//! | this one | a name as a model's files: built in, a folder, a GGUF file, an alias, or an id on the hub |
 //! | `known_judges` | models that are known to judge, with their aliases (`models/known-judges.toml`) |
 //! | [`shapes`] | models by name whose shape is known, for random weights |
 
 pub mod known_judges;
 pub mod shapes;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
-use crate::judge::model::protocol_of;
-use crate::judge::prompt::PromptError;
-use crate::judge::{ChatSettings, JudgeText, default_protocol};
-use crate::protocol::{PromptTemplate, Protocol};
 use juror_hub::layout::is_gguf;
 use juror_hub::{Hub, Snapshot, Want, Watch};
 
@@ -83,131 +77,6 @@ pub fn resolve_watched(
             of_snapshot(snapshot)
         }
         None => Err(CheckpointError::UnknownModel { name: name.into() }),
-    }
-}
-
-/// The model of a judge, wherever it runs.
-#[derive(Debug, Clone)]
-pub enum JudgeModel {
-    /// Its files are here.
-    Here(ModelSource),
-    /// A server has it.
-    Elsewhere(Arc<Endpoint>),
-}
-
-/// Why there is no such model.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// Its files cannot be had.
-    #[error(transparent)]
-    Files(#[from] CheckpointError),
-    /// Its server cannot be asked.
-    #[error(transparent)]
-    Endpoint(#[from] EndpointError),
-}
-
-impl ModelError {
-    /// True where what the user has said is at fault.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Files(error) => error.is_usage(),
-            Self::Endpoint(error) => error.is_usage(),
-        }
-    }
-}
-
-impl From<ModelSource> for JudgeModel {
-    fn from(source: ModelSource) -> Self {
-        Self::Here(source)
-    }
-}
-
-impl JudgeModel {
-    /// The model that a name stands for: `http://HOST:PORT/v1#MODEL` of a server, which is asked as `settings` say; else as
-    /// [`resolve_watched`]. Without its weights wanted, a server is not asked what it can do.
-    ///
-    /// # Errors
-    /// [`ModelError`].
-    pub fn find(
-        name: &str,
-        want: Want,
-        settings: &EndpointSettings,
-        watch: &Watch,
-    ) -> Result<Self, ModelError> {
-        if !endpoint::is_address(name) {
-            return Ok(Self::Here(resolve_watched(name, want, watch)?));
-        }
-        let is_tried = want == Want::Everything;
-        let endpoint = Endpoint::connect(name, settings.clone(), is_tried)?;
-        Ok(Self::Elsewhere(endpoint))
-    }
-
-    /// Its text side under a protocol.
-    ///
-    /// # Errors
-    /// As [`JudgeText::load_with`].
-    pub fn text(
-        &self,
-        protocol: &Arc<dyn Protocol>,
-        template: &PromptTemplate,
-        settings: &ChatSettings,
-    ) -> Result<JudgeText, PromptError> {
-        match self {
-            Self::Here(source) => JudgeText::load_with(source, protocol, template, settings),
-            Self::Elsewhere(endpoint) => endpoint.text(protocol, template, settings),
-        }
-    }
-
-    /// Its files, if they are here.
-    pub fn files(&self) -> Option<&ModelSource> {
-        match self {
-            Self::Here(source) => Some(source),
-            Self::Elsewhere(_) => None,
-        }
-    }
-
-    /// The server that has it, if one does.
-    pub fn endpoint(&self) -> Option<&Arc<Endpoint>> {
-        match self {
-            Self::Here(_) => None,
-            Self::Elsewhere(endpoint) => Some(endpoint),
-        }
-    }
-
-    /// What tells it from others.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
-    pub fn hash(&self) -> Result<String, CheckpointError> {
-        match self {
-            Self::Here(source) => source.hash(),
-            Self::Elsewhere(endpoint) => endpoint.hash(),
-        }
-    }
-
-    /// Where it is from: a repository and commit on the hub, or a server's address.
-    pub fn origin(&self) -> Option<String> {
-        match self {
-            Self::Here(source) => source.origin(),
-            Self::Elsewhere(endpoint) => Some(endpoint.address().to_owned()),
-        }
-    }
-
-    /// The protocol that it is asked under where the user names none.
-    pub fn default_protocol(&self) -> &'static str {
-        match self {
-            Self::Here(source) => default_protocol(source),
-            Self::Elsewhere(endpoint) => protocol_of(endpoint.known()),
-        }
-    }
-}
-
-impl fmt::Display for JudgeModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Here(source) => write!(f, "{source}"),
-            Self::Elsewhere(endpoint) => write!(f, "{endpoint:?}"),
-        }
     }
 }
 

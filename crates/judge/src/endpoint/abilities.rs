@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::client::{Failure, patiently};
 use super::exchange::{Answered, read, render_as};
-use super::form::{FormKey, FormPart, ServerForm};
 use super::{Endpoint, EndpointError};
-use crate::openai::request::Route;
+use crate::wire::Route;
+use crate::wire::form::{FormKey, FormPart, ServerForm};
 use juror_data::journal::ChatIdentity;
 use juror_engine::text::tokenizer::Tokenizer;
 
@@ -113,7 +113,7 @@ impl Abilities {
                  thinking apart (a reasoning parser), they can be kept to their form"
             ));
         } else if let Some(form) = &asking.form {
-            let length = if first.thinks_apart {
+            let length = if first.said.thinks_apart {
                 WITH_THINKING
             } else {
                 SHORT
@@ -232,7 +232,7 @@ impl Probe<'_> {
         for form in [&unlikely, own] {
             let longest = length.max(SHORT * 4);
             match self.ask(abilities, json!(QUESTION), longest, Some((key, form))) {
-                Ok(answered) if form.matches(answered.text.as_deref().unwrap_or_default()) => {}
+                Ok(answered) if form.matches(answered.text()) => {}
                 Ok(_) | Err(Failure::Refused { .. }) => return Ok(false),
                 Err(failure) => return Err(failure),
             }
@@ -250,7 +250,10 @@ impl Probe<'_> {
         let tokens = tokens.map_err(|error| EndpointError::usage(error.to_string()))?;
         let count = |prompt: Value| {
             let answered = self.ask(abilities, prompt, 1, None);
-            Ok(answered.map_err(|failure| self.error(&failure))?.counted.0)
+            Ok(answered
+                .map_err(|failure| self.error(&failure))?
+                .counted()
+                .0)
         };
         let as_tokens = count(json!(tokens))?;
         let as_text = count(json!(TELLING))?;

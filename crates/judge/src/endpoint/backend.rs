@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use super::abilities::new_name;
 use super::client::{Failure, Passing};
 use super::exchange::{Answered, Exchange, begun, read};
-use super::form::ServerForm;
 use super::pace::{NoTurn, Pace};
 use super::{Endpoint, ServedModel};
 use crate::judge::JudgeText;
 use crate::runtime::{Backend, Given, IdleBackend, Reports};
+use crate::wire::form::ServerForm;
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, FinishReason, Request, Stats};
@@ -31,8 +31,8 @@ const STACK: usize = 1 << 20;
 /// What answers the requests of a judge.
 pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
     let (served, text) = (Arc::clone(served), Arc::clone(text));
-    let name = served.endpoint.address().to_owned();
-    let places = served.most_at_once();
+    let name = served.endpoint.client.base().to_owned();
+    let places = served.endpoint.most_at_once();
     let start = move |reports: Reports| {
         let shared = Arc::new(Shared {
             exchange: Exchange::new(&served, &text),
@@ -93,7 +93,8 @@ impl Backend for Remote {
         let mut work = lock(&shared.work);
         work.open += 1;
         work.waiting.push_back((request, form));
-        let hires = work.idle < work.waiting.len() && work.threads < shared.served.most_at_once();
+        let hires =
+            work.idle < work.waiting.len() && work.threads < shared.served.endpoint.most_at_once();
         drop(work);
         // If the system gives no more threads, those that run do it.
         if hires {
@@ -239,8 +240,8 @@ impl Shared {
             });
             let failure = match answered {
                 Ok(answered) => {
-                    let text = answered.text.as_deref().unwrap_or_default();
-                    let (prompt, written) = self.exchange.spent(&request, answered.counted, text);
+                    let text = answered.text();
+                    let (prompt, written) = self.exchange.spent(&request, answered.counted(), text);
                     self.pace.answered(prompt, written);
                     timing.finished = Instant::now();
                     if let Some(why) = self.is_of_another(&answered) {
@@ -340,7 +341,7 @@ impl Shared {
         let (route, name) = (self.exchange.route(), new_name(body));
         let asked = self.endpoint().client.ask(route, body, *most, &name);
         let counted = asked.map(|answer| match read(&answer) {
-            Ok(answered) => (true, answered.counted),
+            Ok(answered) => (true, answered.counted()),
             Err(unread) => (false, unread.counted),
         });
         let (is_answered, counted) = counted.unwrap_or_default();
@@ -350,7 +351,7 @@ impl Shared {
 
     /// Nothing will be answered any more.
     fn fail(&self, why: &str) -> NoTurn {
-        let address = self.endpoint().address();
+        let address = self.endpoint().client.base();
         self.end(Err(EngineError::Elsewhere(format!("{address}: {why}"))));
         NoTurn::Ended
     }
@@ -360,14 +361,14 @@ impl Shared {
         let then = self.endpoint().answers_as.get()?.as_ref()?;
         let now = answered.model.as_ref()?;
         (then != now).then(|| {
-            let address = self.endpoint().address();
+            let address = self.endpoint().client.base();
             format!("{address} answers as the model {now}, and did as {then} when the run began: another model is another run")
         })
     }
 
     /// For a fault that may be the server's.
     fn unanswered(&self, request: &Request, why: &str) -> Unanswered {
-        let why = format!("{}: {why}", self.endpoint().address());
+        let why = format!("{}: {why}", self.endpoint().client.base());
         Unanswered {
             id: request.id,
             why,
@@ -376,7 +377,7 @@ impl Shared {
 
     /// For a fault of the request.
     fn refused(&self, request: Request, why: &str) -> Completion {
-        let why = format!("{}: {why}", self.endpoint().address());
+        let why = format!("{}: {why}", self.endpoint().client.base());
         let answered = Answered::default();
         Completion {
             finish: FinishReason::Rejected(why),

@@ -11,7 +11,7 @@ use ureq::http::Response;
 use ureq::tls::TlsConfig;
 
 use super::{EndpointError, EndpointSettings};
-use crate::openai::request::Route;
+use crate::wire::Route;
 use juror_hub::http::{self, retry_after};
 
 const CONNECT: Duration = Duration::from_secs(10);

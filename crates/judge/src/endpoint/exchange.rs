@@ -8,14 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::abilities::Abilities;
 use super::client::{Failure, Passing};
-use super::form::ServerForm;
 use super::{Endpoint, ServedModel};
-use crate::batch::shapes::{completion as engine_answer, error_of, refused as told_refusal};
 use crate::judge::JudgeText;
-use crate::judge::answers::Reasoned;
-use crate::openai::request::{BYTES_PER_TOKEN, Route};
 use crate::runtime::Given;
+use crate::wire::answer::{EngineAnswer, completion, error_of, refused, usage};
+use crate::wire::form::ServerForm;
+use crate::wire::logprobs::{ToldToken, tokens_of};
+use crate::wire::{BYTES_PER_TOKEN, Route};
 use juror_data::journal::ChatIdentity;
+use juror_data::verdict::Usage;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
 use juror_engine::text::tokenizer::Tokenizer;
 
@@ -24,18 +25,7 @@ const SEEDS: u64 = 1 << 31;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Answered {
-    pub(super) text: Option<String>,
-    /// The thinking was taken out of the text.
-    pub(super) thinks_apart: bool,
-    /// All of its text, where the server took that for thinking.
-    reasoned: Option<Reasoned>,
-    pub(super) is_cut: bool,
-    /// The text says that the judge will give no verdict.
-    is_refusal: bool,
-    /// Tokens of prompt and completion, as the server counts them.
-    pub(super) counted: (usize, usize),
-    /// Of the prompt's, those that were in its cache.
-    pub(super) cached: usize,
+    pub(super) said: EngineAnswer,
     /// The model that it says has answered.
     pub(super) model: Option<String>,
     /// The answer's tokens as the server reports them, including those of thinking it took out.
@@ -48,11 +38,24 @@ pub(super) struct Unread {
     pub(super) counted: (usize, usize),
 }
 
+/// Tokens of prompt and completion, as the server counts them.
+fn counted(usage: Usage) -> (usize, usize) {
+    (usage.prompt_tokens, usage.completion_tokens)
+}
+
 impl Answered {
+    pub(super) fn text(&self) -> &str {
+        self.said.text.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn counted(&self) -> (usize, usize) {
+        counted(self.said.usage)
+    }
+
     /// Whether the answer to a question for one word looks like thinking.
     pub(super) fn thinks_aloud(&self) -> bool {
-        let text = self.text.as_deref().unwrap_or_default();
-        !self.thinks_apart && (self.is_cut || text.contains("<think") || text.contains("</think"))
+        let (said, text) = (&self.said, self.text());
+        !said.thinks_apart && (said.is_cut || text.contains("<think") || text.contains("</think"))
     }
 
     /// Whether it gives other likely tokens: the written one alone gives no odds.
@@ -62,8 +65,7 @@ impl Answered {
 }
 
 pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
-    let usage = |key: &str| answer["usage"][key].as_u64().unwrap_or(0) as usize;
-    let counted = (usage("prompt_tokens"), usage("completion_tokens"));
+    let counted = counted(usage(answer));
     let unread = |failure| Unread { failure, counted };
     let broken = |why| {
         unread(Failure::Passing {
@@ -72,7 +74,7 @@ pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
             kind: Passing::Broken,
         })
     };
-    let refused = |why| unread(Failure::Refused { status: 200, why });
+    let no_answer = |why| unread(Failure::Refused { status: 200, why });
     if let Some(why) = error_of(answer) {
         // Gateways hand on errors so.
         let is_busy = ["429", "rate limit", "overloaded", "busy"];
@@ -85,98 +87,14 @@ pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
         return Err(if is_busy {
             unread(busy(why))
         } else {
-            refused(why)
+            no_answer(why)
         });
     }
-    let said = engine_answer(answer).map_err(broken)?.map_err(refused)?;
     Ok(Answered {
-        text: said.text,
-        thinks_apart: said.thinks_apart,
-        reasoned: said.reasoned,
-        is_cut: said.is_cut,
-        is_refusal: said.is_refusal,
-        counted,
-        cached: said.usage.cached_tokens,
+        said: completion(answer).map_err(broken)?.map_err(no_answer)?,
         model: answer["model"].as_str().map(str::to_owned),
         tokens: tokens_of(&answer["choices"][0]["logprobs"]),
     })
-}
-
-/// What a server tells of a token.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct ToldToken {
-    bytes: Vec<u8>,
-    logprob: Option<f32>,
-    /// The likeliest tokens in its place with their log-probabilities, it among them.
-    candidates: Vec<(String, f32)>,
-}
-
-impl ToldToken {
-    fn new(
-        text: &str,
-        bytes: Option<Vec<u8>>,
-        logprob: Option<f32>,
-        top: Vec<(String, f32)>,
-    ) -> Self {
-        let mut candidates = top;
-        if let Some(logprob) = logprob
-            && candidates.iter().all(|(other, _)| other != text)
-        {
-            candidates.push((text.to_owned(), logprob));
-        }
-        Self {
-            bytes: bytes.unwrap_or_else(|| text.as_bytes().to_vec()),
-            logprob,
-            candidates,
-        }
-    }
-}
-
-/// What is told of tokens, in a chat's shape or in a raw completion's.
-fn tokens_of(logprobs: &Value) -> Vec<ToldToken> {
-    // A probability is no more than one, but for rounding.
-    let number = |value: &Value| {
-        let logprob = value.as_f64().map(|number| number as f32)?;
-        (logprob <= 0.01).then_some(logprob.min(0.0))
-    };
-    if let Some(content) = logprobs["content"].as_array() {
-        let one = |entry: &Value| {
-            let bytes = entry["bytes"].as_array().map(|bytes| {
-                let bytes = bytes.iter().filter_map(Value::as_u64);
-                bytes.map(|byte| byte as u8).collect()
-            });
-            let top = entry["top_logprobs"].as_array().into_iter().flatten();
-            let top = top.filter_map(|one| {
-                Some((one["token"].as_str()?.to_owned(), number(&one["logprob"])?))
-            });
-            let text = entry["token"].as_str().unwrap_or_default();
-            ToldToken::new(text, bytes, number(&entry["logprob"]), top.collect())
-        };
-        return content.iter().map(one).collect();
-    }
-    let list = |key: &str| {
-        logprobs[key]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    };
-    let (tops, own) = (list("top_logprobs"), list("token_logprobs"));
-    let tokens = list("tokens").iter().enumerate().map(|(at, token)| {
-        let top = tops
-            .get(at)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
-        let top = top.filter_map(|(token, logprob)| Some((token.clone(), number(logprob)?)));
-        let logprob = own.get(at).and_then(number);
-        ToldToken::new(
-            token.as_str().unwrap_or_default(),
-            None,
-            logprob,
-            top.collect(),
-        )
-    });
-    tokens.collect()
 }
 
 impl Abilities {
@@ -332,7 +250,7 @@ impl Exchange {
         if counted != (0, 0) {
             return counted;
         }
-        let prompt = if self.served.takes_text() {
+        let prompt = if self.served.endpoint.takes_text() {
             request.prompt.len() / BYTES_PER_TOKEN
         } else {
             request.prompt.len()
@@ -348,14 +266,15 @@ impl Exchange {
         timing: Timing,
     ) -> Given {
         let reads_reasoning = self.served.endpoint.settings.answer_in_reasoning;
-        let reasoned = answered.reasoned.as_ref();
+        let said = &answered.said;
+        let reasoned = said.reasoned.as_ref();
         let text = match reasoned.filter(|_| reads_reasoning) {
             Some(reasoned) => reasoned.answer(),
-            None => answered.text.as_deref().unwrap_or_default(),
+            None => answered.text(),
         };
         let is_open = self.served.abilities.thinks_aloud
-            && answered.is_cut
-            && !answered.thinks_apart
+            && said.is_cut
+            && !said.thinks_apart
             && !text.contains("</think");
         // Of a model whose chat template opens the thinking, and whose answer was cut before it ended, nothing counts.
         let text = if is_open {
@@ -375,13 +294,13 @@ impl Exchange {
         // What cannot be spelled in the tokens at hand is no verdict either.
         let tokens = self.tokenizer().encode_trusted(&text).unwrap_or_default();
         let expected = self.expected(&text, &tokens, answered);
-        let mut finish = if answered.is_cut {
+        let mut finish = if said.is_cut {
             FinishReason::Length
         } else {
             FinishReason::Stop
         };
         let mut logprobs = Vec::new();
-        if request.logprobs.is_some() && !self.served.takes_text() {
+        if request.logprobs.is_some() && !self.served.endpoint.takes_text() {
             logprobs = logprobs_of(tokens.len(), &answered.tokens);
             if logprobs.is_empty() && self.text.wants_probabilities() {
                 finish = FinishReason::Rejected(
@@ -389,8 +308,8 @@ impl Exchange {
                 );
             }
         }
-        let no_verdict = if answered.is_refusal {
-            finish = FinishReason::Rejected(told_refusal(&text));
+        let no_verdict = if said.is_refusal {
+            finish = FinishReason::Rejected(refused(&text));
             Some(text.into_owned())
         } else if let Some(reasoned) = reasoned.filter(|_| !reads_reasoning) {
             finish = FinishReason::Rejected(format!("no verdict: {}", reasoned.told()));
@@ -405,8 +324,8 @@ impl Exchange {
             expected,
             logprobs,
             finish,
-            cached_tokens: answered.cached,
-            counted: (answered.counted != (0, 0)).then_some(answered.counted),
+            cached_tokens: said.usage.cached_tokens,
+            counted: Some(answered.counted()).filter(|counted| *counted != (0, 0)),
             timing,
         };
         (completion, no_verdict)
@@ -453,7 +372,7 @@ impl Exchange {
             let Some(number) = odds else {
                 continue;
             };
-            let at = if self.served.takes_text() {
+            let at = if self.served.endpoint.takes_text() {
                 // Its tokens are bytes.
                 place
             } else {

@@ -9,7 +9,6 @@
 //! | this one | [`Endpoint`]: its address, what the server says of the model, the judge's text side |
 //! | `client` | requests over HTTP; which failures pass, which are of one request, which end a run |
 //! | `abilities` | what the server can do: asked with small requests, never assumed |
-//! | `form` | the form of an answer in the words of servers |
 //! | `exchange` | a request's body; an answer as a completion, with probabilities where they are given |
 //! | `pace` | how many requests at once and a minute: adapts to latency and refusals |
 //! | `backend` | answers the runtime's requests |
@@ -23,7 +22,6 @@ mod abilities;
 mod backend;
 mod client;
 mod exchange;
-mod form;
 mod pace;
 #[cfg(test)]
 mod tests;
@@ -35,18 +33,19 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::known_judges::KnownJudge;
-use crate::judge::model::{BARE, MAX_NEW_TOKENS, TextParts, known_judge_named};
-use crate::judge::prompt::PromptError;
+use crate::judge::text::model::{BARE, MAX_NEW_TOKENS, TextParts, known_judge_named};
+use crate::judge::text::prompt::PromptError;
+use crate::judge::text::source::{AskedServer, ModelServer, Served};
 use crate::judge::{ChatSettings, GenerationDefaults, JudgeFile, JudgeText};
-use crate::openai::request::Route;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::runtime::{Ask, IdleBackend};
+pub use crate::wire::EndpointError;
+use crate::wire::Route;
+use crate::wire::form::{FormKey, ServerForm};
 use abilities::{Abilities, Asking};
 
 use client::Client;
 use exchange::Exchange;
-pub(crate) use form::ServerForm;
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 use juror_engine::text::chat_template::ChatTemplate;
 use juror_engine::text::tokenizer::Tokenizer;
@@ -106,35 +105,6 @@ impl fmt::Debug for EndpointSettings {
             .field("patience", &self.patience)
             .field("body", &self.body.keys())
             .finish_non_exhaustive()
-    }
-}
-
-/// Why a server cannot be asked.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct EndpointError {
-    message: String,
-    is_usage: bool,
-}
-
-impl EndpointError {
-    fn usage(message: String) -> Self {
-        Self {
-            message,
-            is_usage: true,
-        }
-    }
-
-    fn failure(message: String) -> Self {
-        Self {
-            message,
-            is_usage: false,
-        }
-    }
-
-    /// True where what the user has said is at fault: the address, the key, the model's name.
-    pub fn is_usage(&self) -> bool {
-        self.is_usage
     }
 }
 
@@ -236,21 +206,59 @@ impl Endpoint {
         Ok(Arc::new(endpoint))
     }
 
-    pub fn model(&self) -> &str {
+    /// Whether it is asked in text, not in tokens.
+    pub(crate) fn takes_text(&self) -> bool {
+        self.settings.tokenizer.is_none()
+    }
+
+    /// Most tokens of a completion that leave room for a prompt, as far as the server says how long its context is.
+    fn most_new_tokens(&self) -> usize {
+        self.context.map_or(usize::MAX, |context| context / 2)
+    }
+
+    /// What was found out, in words.
+    fn describe(&self, abilities: &Abilities) -> String {
+        let form = match abilities.form {
+            Some(form) => format!("answers kept to their form by `{}`", form.name()),
+            None => "answers in free text".to_owned(),
+        };
+        let known = match abilities.logprobs {
+            Some(_) => "with probabilities",
+            None => "without probabilities",
+        };
+        let asked = if self.takes_text() {
+            "prompts as messages"
+        } else {
+            "prompts as tokens"
+        };
+        format!("{self:?}: {asked}, {form}, {known}")
+    }
+
+    /// Requests at once, at most.
+    fn most_at_once(&self) -> usize {
+        self.settings.most_at_once.max(1)
+    }
+
+    /// Which of OpenAI's two routes prompts of a protocol take.
+    fn route(&self, protocol: &dyn Protocol) -> Route {
+        if self.takes_text() && protocol.chat() {
+            Route::Chat
+        } else {
+            Route::Completions
+        }
+    }
+}
+
+impl ModelServer for Endpoint {
+    fn model(&self) -> &str {
         &self.model
     }
 
-    /// The server's address, as a manifest has it.
-    pub fn address(&self) -> &str {
+    fn address(&self) -> &str {
         self.client.base()
     }
 
-    /// What tells the model from others: the server's address, what it says of itself and of the model, and what of the user's settings
-    /// answers depend on.
-    ///
-    /// # Errors
-    /// When the tokenizer's files cannot be read.
-    pub fn hash(&self) -> Result<String, CheckpointError> {
+    fn hash(&self) -> Result<String, CheckpointError> {
         let tokenizer = self.settings.tokenizer.as_ref();
         let files = tokenizer.map(ModelSource::description_hash).transpose()?;
         let mut told = json!({
@@ -270,28 +278,13 @@ impl Endpoint {
             .to_string())
     }
 
-    /// Whether it is asked in text, not in tokens.
-    pub(crate) fn takes_text(&self) -> bool {
-        self.settings.tokenizer.is_none()
-    }
-
-    /// Most tokens of a completion that leave room for a prompt, as far as the server says how long its context is.
-    fn most_new_tokens(&self) -> usize {
-        self.context.map_or(usize::MAX, |context| context / 2)
-    }
-
-    /// The text side of the judge. Unless only a description is wanted, the server is asked, with a few small requests, what it
-    /// can do.
-    ///
-    /// # Errors
-    /// As [`JudgeText::load_with`]; and where the server does not answer.
-    pub fn text(
-        self: &Arc<Self>,
+    fn text(
+        self: Arc<Self>,
         protocol: &Arc<dyn Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<JudgeText, PromptError> {
-        let text = match &self.settings.tokenizer {
+        let mut text = match &self.settings.tokenizer {
             Some(source) => {
                 let mut text = JudgeText::load_with(source, protocol, template, settings)?;
                 text.context = self.context.unwrap_or(text.context).min(text.context);
@@ -313,7 +306,7 @@ impl Endpoint {
                     tokenizer: Arc::new(Tokenizer::from_json(&byte_tokenizer())?),
                     chat: ChatTemplate::new("{}", Some(BARE.to_owned()))?,
                     judge: JudgeFile::default(),
-                    known: self.known(),
+                    known: known_judge_named(&self.model),
                     generation: GenerationDefaults {
                         max_new_tokens: Some(MAX_NEW_TOKENS.min(self.most_new_tokens())),
                         ..GenerationDefaults::default()
@@ -333,34 +326,32 @@ impl Endpoint {
             form,
         };
         let abilities = if self.is_tried {
-            let (abilities, answers_as) = Abilities::find(self, &asking)?;
+            let (abilities, answers_as) = Abilities::find(&self, &asking)?;
             // Under another protocol it is the same model.
             let _ = self.answers_as.set(answers_as);
             abilities
         } else {
             Abilities::unknown()
         };
-        let served = ServedModel {
-            endpoint: Arc::clone(self),
-            abilities,
-            without_form: AtomicUsize::new(0),
-            answered: OnceLock::new(),
+        text.notes.extend_from_slice(&abilities.notes);
+        let form = abilities.form.map(FormKey::name);
+        let served = Served {
+            takes_text: self.takes_text(),
+            context: self.context,
+            lacks_probabilities: abilities.is_known && abilities.logprobs.is_none(),
+            has_form: form.is_some(),
+            draws_anyway: !abilities.temperature,
+            key: format!(" {form:?} {}", abilities.logprobs.is_some()),
+            description: self.describe(&abilities),
+            most_at_once: self.most_at_once(),
+            server: Arc::new(ServedModel {
+                endpoint: self,
+                abilities,
+                without_form: AtomicUsize::new(0),
+                answered: OnceLock::new(),
+            }),
         };
         Ok(text.served_by(served))
-    }
-
-    /// Which of OpenAI's two routes prompts of a protocol take.
-    fn route(&self, protocol: &dyn Protocol) -> Route {
-        if self.takes_text() && protocol.chat() {
-            Route::Chat
-        } else {
-            Route::Completions
-        }
-    }
-
-    /// The known judge of this name.
-    pub fn known(&self) -> Option<&'static KnownJudge> {
-        known_judge_named(&self.model)
     }
 }
 
@@ -375,83 +366,20 @@ pub(crate) struct ServedModel {
     answered: OnceLock<(Map<String, Value>, usize)>,
 }
 
-impl ServedModel {
-    /// See [`Endpoint::takes_text`].
-    pub(crate) fn takes_text(&self) -> bool {
-        self.endpoint.takes_text()
-    }
-
-    /// The server's context in tokens, if it says how long that is.
-    pub(crate) fn context(&self) -> Option<usize> {
-        self.endpoint.context
-    }
-
-    /// Whether it was found to tell no probabilities.
-    pub(crate) fn lacks_probabilities(&self) -> bool {
-        self.abilities.is_known && self.abilities.logprobs.is_none()
-    }
-
-    /// Whether answers are kept to the protocol's form.
-    pub(crate) fn has_form(&self) -> bool {
-        self.abilities.form.is_some()
-    }
-
-    /// Requests so far that were made again without their form.
-    pub(crate) fn without_form(&self) -> usize {
+impl AskedServer for ServedModel {
+    fn without_form(&self) -> usize {
         self.without_form.load(Ordering::Relaxed)
     }
 
-    /// Notes a request that it has answered in an earlier run.
-    pub(crate) fn has_answered(self: &Arc<Self>, text: &Arc<JudgeText>, ask: Option<Ask>) {
+    fn has_answered(self: Arc<Self>, text: &Arc<JudgeText>, ask: Option<Ask>) {
         if let Some(Ask { request, form, .. }) = ask {
-            let (body, _) = Exchange::new(self, text).body(&request, form.as_deref());
+            let (body, _) = Exchange::new(&self, text).body(&request, form.as_deref());
             let _ = self.answered.set((body, request.max_new_tokens));
         }
     }
 
-    /// Whether equal requests at temperature 0 may be answered differently.
-    pub(crate) fn draws_anyway(&self) -> bool {
-        !self.abilities.temperature
-    }
-
-    /// What the user should know.
-    pub(crate) fn notes(&self) -> &[String] {
-        &self.abilities.notes
-    }
-
-    /// What answers depend on beside the model: probabilities, and the form.
-    pub(crate) fn key(&self) -> String {
-        let form = self.abilities.form.map(form::FormKey::name);
-        format!(" {form:?} {}", self.abilities.logprobs.is_some())
-    }
-
-    /// What was found out, in words.
-    pub(crate) fn describe(&self) -> String {
-        let (endpoint, abilities) = (&self.endpoint, &self.abilities);
-        let form = match abilities.form {
-            Some(form) => format!("answers kept to their form by `{}`", form.name()),
-            None => "answers in free text".to_owned(),
-        };
-        let known = match abilities.logprobs {
-            Some(_) => "with probabilities",
-            None => "without probabilities",
-        };
-        let asked = if endpoint.takes_text() {
-            "prompts as messages"
-        } else {
-            "prompts as tokens"
-        };
-        format!("{endpoint:?}: {asked}, {form}, {known}")
-    }
-
-    /// What answers the runtime's requests for the judge.
-    pub(crate) fn backend(self: &Arc<Self>, text: &Arc<JudgeText>) -> IdleBackend {
-        backend::of(self, text)
-    }
-
-    /// Requests at once, at most.
-    pub(crate) fn most_at_once(&self) -> usize {
-        self.endpoint.settings.most_at_once.max(1)
+    fn backend(self: Arc<Self>, text: &Arc<JudgeText>) -> IdleBackend {
+        backend::of(&self, text)
     }
 }
 

@@ -3,10 +3,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
 
-use super::form::{FormKey, FormPart, ServerForm};
 use super::pace::{NoTurn, Pace};
 use super::{EndpointSettings, byte_tokenizer, is_address};
 use crate::protocol::{self, ScaffoldWants};
+use crate::wire::form::{FormKey, FormPart, ServerForm};
 use juror_engine::text::tokenizer::Tokenizer;
 
 #[test]

@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::completion::{Subject, VerdictBuilder, Written};
 use super::jobs::Job;
-use super::prompt::shown_field;
-use super::reading::read;
-use super::request::wants_of;
+use super::read::completion::{Subject, VerdictBuilder, Written};
+use super::read::reading::read;
 use super::run::run_without_model;
+use super::text::prompt::shown_field;
+use super::text::wants_of;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
-use crate::batch::shapes::refused;
 use crate::protocol::{PlainPrompt, Protocol};
-use juror_data::verdict::{Confidence, Raw, Status, Usage, Verdict};
-use juror_data::{Sample, Samples, answer_in_reasoning};
+use crate::wire::answer::{EngineAnswer, refused};
+use juror_data::verdict::{Confidence, Raw, Status, Verdict};
+use juror_data::{Sample, Samples};
 use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 
 /// What begins a channel of the harmony format.
@@ -33,44 +33,6 @@ pub struct AnswerReader {
     pub starts_in_thinking: bool,
     /// Where the engine took all of an answer for thinking, it is read there.
     pub answer_in_reasoning: bool,
-}
-
-/// All of the text of an answer that ended by itself, which the engine took for thinking.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reasoned {
-    /// The key under which it is.
-    pub(crate) key: &'static str,
-    pub(crate) text: String,
-}
-
-impl Reasoned {
-    pub(crate) fn answer(&self) -> &str {
-        answer_in_reasoning(&self.text)
-    }
-
-    /// Where the text is, and what reads it.
-    pub(crate) fn told(&self) -> String {
-        format!(
-            "all of its text is in `{}`, as the engine took it for thinking: --answer-in-reasoning reads it there",
-            self.key
-        )
-    }
-}
-
-/// What an engine wrote for one request.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct EngineAnswer {
-    /// The answer's text; none where only thinking was written.
-    pub(crate) text: Option<String>,
-    /// The engine took the thinking out of the text.
-    pub(crate) thinks_apart: bool,
-    /// All of its text, where the engine took that for thinking.
-    pub(crate) reasoned: Option<Reasoned>,
-    /// The length limit cut it.
-    pub(crate) is_cut: bool,
-    /// The text says that the judge will give no verdict.
-    pub(crate) is_refusal: bool,
-    pub(crate) usage: Usage,
 }
 
 /// Do the rules decide about the sample, so that no model need be asked?

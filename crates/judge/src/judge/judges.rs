@@ -7,11 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::RunOptions;
-use super::cascade::CascadeReport;
 use super::service::{JudgeService, ServiceSetup, TakeVerdict};
 use super::shared_memory::SharedMemory;
 use super::together::Together;
-use crate::openai::conversation::ChatModel;
+use super::together::cascade::CascadeReport;
 use crate::runtime::{CommandError, Done, Observer, Phase, Stop};
 use juror_base::threads::{ThreadError, lock};
 use juror_data::Sample;
@@ -21,8 +20,7 @@ use juror_engine::engine::Stats;
 /// Who gives a server's verdicts.
 #[allow(clippy::large_enum_variant, reason = "there is one in a process")]
 pub enum Answerer {
-    /// A judge. A model that is here answers OpenAI's routes too.
-    Model(ServiceSetup, Option<Arc<ChatModel>>),
+    Model(ServiceSetup),
     /// The judges of a cascade or a panel, in its order.
     Several(Vec<NamedSetup>, Together),
     /// The rules alone, under these options.
@@ -71,7 +69,7 @@ impl Judges {
                     commands: Arc::default(),
                 });
             }
-            Answerer::Model(setup, _) => (vec![(None, setup)], None),
+            Answerer::Model(setup) => (vec![(None, setup)], None),
             Answerer::Several(judges, together) => {
                 let named = judges.into_iter().map(|one| (Some(one.name), one.setup));
                 (named.collect(), Some(Arc::new(Mutex::new(together))))

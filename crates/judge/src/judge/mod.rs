@@ -1,58 +1,33 @@
-//! From samples to verdicts: the only place that knows all rooms.
+//! From samples to verdicts: the pipeline.
 //!
-//! | file | what it is for |
+//! | room or file | what it is for |
 //! |---|---|
+//! | `text` | a judge's text side: what it sees of a sample |
+//! | `read` | a completion becomes a verdict |
+//! | `ask` | a prompt becomes a request, and what constrains its answer |
+//! | [`together`] | the verdicts of several judges, trials or responses as one |
 //! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
 //! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
 //! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
 //! | `service` | a judge that many clients ask at once, fair between them (`juror serve`) |
 //! | `judges`, `shared_memory` | several services that give a verdict together, and share their devices |
 //! | [`jobs`] | which trials are to be run, and in which order |
-//! | `request` | a sample becomes a request: prompt tokens, random key, guide |
 //! | [`cache`] | answers kept in files, for later runs |
-//! | `guide`, `token_scaffold` | constrained generations: thinking, then the protocol's known text, in which words are chosen |
 //! | [`answers`] | answers that another engine wrote become verdicts (`juror batch import`) |
-//! | `domain` | what a judge says it can judge (`judge.json`) |
-//! | [`calibration`] | how often a judge is right that gives a probability |
-//! | `reading` | what a completion says, and how sure the judge was |
-//! | `completion` | it becomes a verdict: protocol, rules, reward |
 //! | `keeper` | verdicts into journal, summary and standard output |
-//! | [`model`] | a judge: a model's text side under a protocol |
-//! | `model_text` | the text side of any model: tokenizer, configuration, recommended sampling |
-//! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
-//! | `generation` | how tokens are chosen and how many, where the user does not say |
 //! | [`build`] | from a model's weights to an engine, and how large that is |
-//! | `groups`, [`consensus`] | the responses to one question together; what several trials of one sample say |
-//! | [`own`] | the judge's own solutions, made before it sees a response |
-//! | [`panel`], [`cascade`], [`compare`] | several judges that vote; a larger one where a smaller one is unsure; responses ranked |
-//! | [`together`] | the verdicts of several as one, by files and by the server |
 //! | [`summary`] | a run in numbers |
 
 pub mod answers;
+mod ask;
 pub mod build;
 pub mod cache;
-pub mod calibration;
-pub mod cascade;
-pub mod compare;
-mod completion;
-pub mod consensus;
-mod domain;
-mod field_text;
-mod generation;
-mod groups;
-pub(crate) mod guide;
 pub mod jobs;
 #[cfg(feature = "serve")]
 pub mod judges;
 mod keeper;
 pub(crate) mod loaded;
-pub mod model;
-pub(crate) mod model_text;
-pub mod own;
-pub mod panel;
-pub mod prompt;
-mod reading;
-mod request;
+pub(crate) mod read;
 mod run;
 #[cfg(feature = "serve")]
 pub mod service;
@@ -62,8 +37,8 @@ mod shared_memory;
 pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 pub mod together;
-mod token_scaffold;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -74,9 +49,6 @@ use crate::reward::RewardPolicy;
 pub use crate::runtime::{DeviceEngine, DeviceStats};
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use cache::AnswerCache;
-pub use completion::is_drawn;
-pub use domain::{Domain, JudgeFile};
-pub use generation::GenerationDefaults;
 pub(crate) use jobs::Job;
 use juror_base::panics;
 use juror_base::threads::ThreadError;
@@ -84,12 +56,18 @@ use juror_data::verdict::Verdict;
 use juror_data::{DatasetError, Sample};
 use juror_engine::engine::{EngineError, Sampling, Stats};
 use juror_rules::OutcomeRules;
-pub use loaded::{Judge, JudgeBuilder, LoadError};
-pub use model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
-pub use own::OwnSolutions;
+pub use loaded::{Judge, LoadError};
+pub use read::completion::is_drawn;
 pub use run::{run, run_rules};
 pub use session::{Session, SessionError};
 pub use summary::{Share, Summary, wilson_of_share};
+pub use text::domain::{Domain, JudgeFile};
+pub use text::generation::GenerationDefaults;
+pub use text::model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
+pub use text::own::OwnSolutions;
+pub use text::source::JudgeModel;
+pub use text::{model, own, prompt};
+pub use together::{cascade, compare, consensus, panel};
 
 named! {
     /// How the rule-based verifier is used.

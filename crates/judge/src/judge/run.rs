@@ -5,23 +5,23 @@
 //! └─ feed: one thread ─────────────────────────┘                 └─ keep: the caller's thread ──────────────────────┘
 //! ```
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::cache::AnswerKey;
-use super::completion::{Subject, VerdictBuilder};
+use super::ask::request::{RequestBuilder, Trial};
 use super::jobs::{self, Job};
-use super::request::{RequestBuilder, Trial};
+use super::read::completion::{Subject, VerdictBuilder};
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::runtime::{
-    Answered, Ask, BackendFailure, ClientName, DeviceEngine, Runtime, Stop, Submission, Unanswered,
+    AnswerKey, Answered, Ask, BackendFailure, ClientName, DeviceEngine, Runtime, Stop, Submission,
+    Unanswered,
 };
 use juror_base::panics;
-use juror_base::threads::{self, lock};
+use juror_base::threads;
 use juror_data::Samples;
 use juror_data::verdict::Verdict;
 use juror_engine::engine::{EngineError, Stats};
@@ -71,21 +71,21 @@ pub fn run<S: Samples + ?Sized>(
         text,
         verdicts: VerdictBuilder::new(options, Some(text)),
         runtime: &working.runtime,
-        window: &working.window,
     };
     let result = std::thread::scope(|scope| {
-        // However the run ends, its thread ends too.
-        let _close = CloseOnDrop(run.window);
         let (events_in, events) = channel();
+        // A place for each trial that is under way, so that memory does not grow with their number. However the run ends, no
+        // place is taken any more, and its thread ends too.
+        let (window, places) = sync_channel(working.places);
         std::thread::Builder::new()
             .name("feed".into())
             .spawn_scoped(scope, move || {
-                if let Err(why) = panics::guarded(|| run.feed(&events_in)) {
+                if let Err(why) = panics::guarded(|| run.feed(&window, &events_in)) {
                     let _ = events_in.send(Event::Failed(JudgeError::Panicked(why)));
                 }
             })
             .map_err(threads::refused("prompts"))?;
-        run.keep(&events, interrupted, sink)
+        run.keep(&events, &places, interrupted, sink)
     });
     match (result, working.end()) {
         (Err(JudgeError::Engine(EngineError::Stopped)), Some(failure)) => {
@@ -113,7 +113,8 @@ impl BackendFailure {
 /// Engines at work, which are given back however the run ends, also where the sink panics.
 struct Working<'e> {
     runtime: Runtime,
-    window: Window,
+    /// Trials that may be under way.
+    places: usize,
     returned: Receiver<(usize, DeviceEngine)>,
     engines: &'e mut Vec<DeviceEngine>,
 }
@@ -126,15 +127,15 @@ impl<'e> Working<'e> {
         let (returns, returned) = channel();
         let (runtime, most) = match &text.endpoint {
             Some(endpoint) => {
-                let most = endpoint.most_at_once();
-                let backend = endpoint.backend(text);
+                let most = endpoint.most_at_once;
+                let backend = Arc::clone(&endpoint.server).backend(text);
                 (Runtime::of_one(backend, most, KEPT_ANSWERS)?, 2 * most)
             }
             None => Runtime::of_engines(std::mem::take(engines), KEPT_ANSWERS, Some(&returns))?,
         };
         Ok(Self {
             runtime,
-            window: Window::of(most + VERDICTS_AHEAD),
+            places: most + VERDICTS_AHEAD,
             returned,
             engines,
         })
@@ -159,53 +160,6 @@ impl Drop for Working<'_> {
     }
 }
 
-/// Bounds how many trials are under way, so that memory does not grow with their number.
-struct Window {
-    /// How many more may be; none once the run is over.
-    free: Mutex<Option<usize>>,
-    changed: Condvar,
-}
-
-impl Window {
-    fn of(size: usize) -> Self {
-        Self {
-            free: Mutex::new(Some(size)),
-            changed: Condvar::new(),
-        }
-    }
-
-    /// Waits for room for a trial; false once the run is over.
-    fn enter(&self) -> bool {
-        let free = lock(&self.free);
-        let waited = self.changed.wait_while(free, |free| *free == Some(0));
-        let mut free = waited.unwrap_or_else(PoisonError::into_inner);
-        match &mut *free {
-            Some(free) => {
-                *free -= 1;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// A trial is done with.
-    fn leave(&self) {
-        let mut free = lock(&self.free);
-        *free = free.map(|free| free + 1);
-        self.changed.notify_one();
-    }
-}
-
-/// Ends the wait for room.
-struct CloseOnDrop<'w>(&'w Window);
-
-impl Drop for CloseOnDrop<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.free) = None;
-        self.0.changed.notify_all();
-    }
-}
-
 /// What the threads of a run share.
 struct Run<'a, S: ?Sized> {
     samples: &'a S,
@@ -214,7 +168,6 @@ struct Run<'a, S: ?Sized> {
     text: &'a Arc<JudgeText>,
     verdicts: VerdictBuilder<'a>,
     runtime: &'a Runtime,
-    window: &'a Window,
 }
 
 /// Messages to the caller's thread.
@@ -243,7 +196,7 @@ struct Asked {
 impl<S: Samples + ?Sized> Run<'_, S> {
     /// Rows into samples, into prompt tokens, into requests, into the runtime. A job that needs no model becomes a verdict at
     /// once. Ends early when the run is over.
-    fn feed(&self, events: &Sender<Event>) {
+    fn feed(&self, window: &SyncSender<()>, events: &Sender<Event>) {
         let client = ClientName::from("run");
         let requests = RequestBuilder::new(self.text, self.options, &self.verdicts);
         for jobs in jobs::batches(self.jobs, Job::position, self.samples, JOBS_AHEAD) {
@@ -264,7 +217,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 })
                 .collect();
             for (job, own) in jobs.iter().zip(own) {
-                if !self.window.enter() {
+                if window.send(()).is_err() {
                     return;
                 }
                 let (prompt, subject) = &prompts[own];
@@ -307,6 +260,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
     fn keep(
         &self,
         events: &Receiver<Event>,
+        places: &Receiver<()>,
         interrupted: &AtomicBool,
         sink: &mut dyn Sink,
     ) -> Result<RunEnd, JudgeError> {
@@ -330,7 +284,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 left -= verdicts.len();
                 for verdict in verdicts {
                     sink.keep(verdict)?;
-                    self.window.leave();
+                    let _ = places.try_recv();
                 }
                 Ok::<_, JudgeError>(())
             };

@@ -14,17 +14,16 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::ask::request::{RequestBuilder, Trial};
 use super::build::open_devices;
-use super::cache::AnswerKey;
-use super::completion::{Subject, VerdictBuilder};
-use super::request::{RequestBuilder, Trial};
+use super::read::completion::{Subject, VerdictBuilder};
 use super::run::{keep_answer, of_rules};
 use super::shared_memory::SharedMemory;
+use super::text::source::JudgeModel;
 use super::{EngineOptions, Judge, JudgeText, LoadError, RunOptions, WorkloadLengths};
-use crate::catalog::JudgeModel;
 use crate::runtime::{
-    Answered, Ask, Build, ClientName, FairQueue, IdleBackend, Observer, Phase, Reply, Runtime,
-    RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
+    AnswerKey, Answered, Ask, Build, ClientName, FairQueue, IdleBackend, Observer, Phase, Reply,
+    Runtime, RuntimeOptions, Stop, Submission, Supply, Turn, Unanswered, local,
 };
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError, lock};
@@ -463,7 +462,10 @@ fn build(
         let _ = cache.sync();
     }
     if let Some(served) = &setup.text.endpoint {
-        return Ok((vec![served.backend(&setup.text)], served.describe()));
+        return Ok((
+            vec![Arc::clone(&served.server).backend(&setup.text)],
+            served.description.clone(),
+        ));
     }
     let devices = open_devices(&setup.devices, engine)?;
     let text = Arc::clone(&setup.text);

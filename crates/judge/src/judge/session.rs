@@ -11,28 +11,28 @@ use serde_json::{Value, json};
 use super::answers::Answers;
 use super::build::{EngineOptions, ModelDevices, WorkloadLengths, open_devices};
 use super::cache::{AnswerCache, CacheError, identity};
-use super::calibration::Calibration;
-use super::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
-use super::groups::Groups;
 use super::jobs::batches;
-use super::keeper::{Keeper, Stream};
+use super::keeper::{Judged, Keeper, Stream};
 use super::run::request_of;
+use super::text::source::JudgeModel;
+use super::together::consensus::{Consensus, ConsensusBuilder, ConsensusSummary};
+use super::together::groups::Groups;
 use super::{
     Job, Judge, JudgeError, JudgeText, LoadError, RulesMode, RunEnd, RunOptions, Summary, jobs,
     run_rules,
 };
-use crate::catalog::JudgeModel;
 use crate::reward::RewardPolicy;
+use crate::reward::calibration::Calibration;
 use juror_data::journal::{
-    Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest, Noted,
+    Finished, Identity, InputIdentity, Journal, JournalError, LinePlace, Manifest,
     SamplingSettings, journal_path,
 };
 use juror_data::output::{
     JsonLineSink, OutputError, OutputFile, OutputFormat, check_place, has_place_beside,
     remove_left_over,
 };
-use juror_data::verdict::{Status, Verdict};
-use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard, id_hash};
+use juror_data::verdict::Verdict;
+use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard};
 use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
 use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
@@ -314,52 +314,74 @@ impl Session {
             devices = open_devices(&run.devices, &run.engine)?;
         }
         let samples = &self.loaded.samples;
-        let trials = self.options.trials;
-        check_memory(samples.count(), trials)?;
-        let mut summary = Summary {
-            refuses: self
-                .text()
-                .and_then(|text| text.judge.refuses)
-                // Measured of what is left where the judge's own bound holds.
-                .filter(|_| self.options.min_confidence.is_none() && !self.options.decide_only),
-            price: self.price,
-            ..Summary::default()
+        check_memory(samples.count(), self.options.trials)?;
+        let (journal, judged) = self.resume()?;
+        let (known, before) = (judged.known, self.without_form());
+        let mut keeper = Keeper {
+            journal,
+            judged,
+            observer,
+            started: Instant::now(),
+            synced: Instant::now(),
+            stream: self.outputs.verdicts.is_none().then(Stream::default),
         };
-        let mut groups = Groups::default();
-        let mut finished = Finished::new(samples.count(), trials);
-        // A trial that was judged before.
-        let mut known = None;
-        let mut note = |verdict: Verdict, line| {
-            let Verdict { index, trial, .. } = verdict;
-            let position = samples.position(index);
-            if let Some(position) = position
-                && samples.outline(position).id != id_hash(&verdict.id)
-            {
-                return Err(format!(
-                    "it is of the sample {:?}, and sample {index} of the input is another",
-                    verdict.id
-                ));
-            }
-            let noted = position.map_or(Noted::Unknown, |place| {
-                finished.insert(place, trial, line, verdict.open)
-            });
-            match noted {
-                Noted::New => {
-                    summary.add(&verdict);
-                    let is_answered = verdict.status == Status::Ok && !verdict.skipped;
-                    known = known.or(position.filter(|_| is_answered).map(|at| (at, trial)));
-                    if let Some(position) = position {
-                        let question = samples.outline(position).question;
-                        groups.add(question, position, verdict.reward);
-                    }
-                }
-                // The later line of an open one counts, and it is counted once.
-                Noted::Before | Noted::Open => {}
-                Noted::Unknown => {
-                    return Err(format!("this run has no trial {trial} of a sample {index}"));
+        let end = if keeper.judged.finished.is_complete() {
+            RunEnd::Complete
+        } else {
+            self.judge_rest(devices, known, interrupted, &mut keeper)?
+        };
+        keeper.judged.summary.elapsed = keeper.started.elapsed();
+        keeper.journal.sync()?;
+        keeper.write_ready()?;
+        let Keeper {
+            mut journal,
+            judged,
+            ..
+        } = keeper;
+        let Judged {
+            finished,
+            mut summary,
+            groups,
+            ..
+        } = judged;
+        summary.groups = groups.summary();
+        summary.without_form = self.without_form() - before;
+        if end == RunEnd::Complete {
+            if self.options.trials > 1 {
+                let (consensus, hard) = self.consensus(&mut journal, &finished)?;
+                summary.consensus = Some(consensus);
+                if let Some(out) = &self.outputs.hard {
+                    self.write_hard(out, &hard)?;
                 }
             }
-            Ok(())
+            self.write_verdicts(&mut journal, &finished, &groups)?;
+        }
+        Ok((end, summary))
+    }
+
+    /// Requests to a server so far that were made again without their form.
+    fn without_form(&self) -> usize {
+        let served = self.text().and_then(|text| text.endpoint.as_ref());
+        served.map_or(0, |served| served.server.without_form())
+    }
+
+    /// The journal, and what an earlier run has written into it.
+    fn resume(&self) -> Result<(Journal, Judged<'_>), SessionError> {
+        let samples = &self.loaded.samples;
+        let mut judged = Judged {
+            samples,
+            finished: Finished::new(samples.count(), self.options.trials),
+            summary: Summary {
+                refuses: self
+                    .text()
+                    .and_then(|text| text.judge.refuses)
+                    // Measured of what is left where the judge's own bound holds.
+                    .filter(|_| self.options.min_confidence.is_none() && !self.options.decide_only),
+                price: self.price,
+                ..Summary::default()
+            },
+            groups: Groups::default(),
+            known: None,
         };
         let mut journal = match self.out_with_journal() {
             Some(out) => {
@@ -370,7 +392,7 @@ impl Session {
                     &manifest,
                     self.earlier_input().as_ref(),
                     self.outputs.restart,
-                    &mut note,
+                    &mut |verdict, line| judged.note(&verdict, line),
                 )?;
                 // Only now: a run that the journal refuses leaves everything as it was.
                 remove_left_over(out);
@@ -383,82 +405,48 @@ impl Session {
             None => Journal::temporary()?,
         };
         if self.outputs.keep_open {
+            let lines = judged.finished.close();
             let mut count = |verdict: Verdict| {
-                summary.add(&verdict);
-                if let Some(position) = samples.position(verdict.index) {
-                    let question = samples.outline(position).question;
-                    groups.add(question, position, verdict.reward);
-                }
+                judged.count(&verdict, samples.position(verdict.index));
                 Ok(())
             };
-            let lines = finished.close();
             let counted = journal.copy(lines, &mut JsonLineSink::new(&mut count));
             counted.map_err(SessionError::Consensus)?;
         }
-        summary.resumed = finished.count();
-        let without_form = || {
-            let served = self.text().and_then(|text| text.endpoint.as_ref());
-            served.map_or(0, |served| served.without_form())
+        judged.summary.resumed = judged.finished.count();
+        Ok((journal, judged))
+    }
+
+    /// Writes the verdicts in the order of the input, where they go to a file.
+    fn write_verdicts(
+        &self,
+        journal: &mut Journal,
+        finished: &Finished,
+        groups: &Groups,
+    ) -> Result<(), SessionError> {
+        let Some(out) = &self.outputs.verdicts else {
+            return Ok(());
         };
-        let before = without_form();
-        let mut keeper = Keeper {
-            journal,
-            samples,
-            finished,
-            summary,
-            groups,
-            observer,
-            started: Instant::now(),
-            synced: Instant::now(),
-            stream: self.outputs.verdicts.is_none().then(Stream::default),
-        };
-        let end = if keeper.finished.is_complete() {
-            RunEnd::Complete
-        } else {
-            self.judge_rest(devices, known, interrupted, &mut keeper)?
-        };
-        keeper.summary.elapsed = keeper.started.elapsed();
-        keeper.journal.sync()?;
-        keeper.write_ready()?;
-        let Keeper {
-            mut journal,
-            finished,
-            mut summary,
-            groups,
-            ..
-        } = keeper;
-        summary.groups = groups.summary();
-        summary.without_form = without_form() - before;
-        if end == RunEnd::Complete && trials > 1 {
-            let (consensus, hard) = self.consensus(&mut journal, &finished)?;
-            summary.consensus = Some(consensus);
-            if let Some(out) = &self.outputs.hard {
-                self.write_hard(out, &hard)?;
+        let samples = &self.loaded.samples;
+        OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
+            if !self.outputs.advantages {
+                return journal.copy(finished.lines(), writer);
             }
-        }
-        if end == RunEnd::Complete
-            && let Some(out) = &self.outputs.verdicts
-        {
-            OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
-                if !self.outputs.advantages {
-                    return journal.copy(finished.lines(), writer);
-                }
-                let with_advantage = |mut verdict: Verdict| {
-                    let position = samples.position(verdict.index);
-                    let question = position.map(|place| samples.outline(place).question);
-                    // What its reward is compared with: rows of their own have no group in the input.
-                    let group = question.map(|question| format!("{question:016x}"));
-                    verdict.group = verdict.group.or(group);
-                    verdict.advantage = question
-                        .zip(verdict.reward)
-                        .map(|(question, reward)| groups.advantage(question, reward));
-                    serde_json::to_writer(&mut *writer, &verdict)?;
-                    writer.write_all(b"\n")
-                };
-                journal.copy(finished.lines(), &mut JsonLineSink::new(with_advantage))
-            })?;
-        }
-        Ok((end, summary))
+            let with_advantage = |mut verdict: Verdict| {
+                let position = samples.position(verdict.index);
+                let question = position.map(|place| samples.outline(place).question);
+                // What its reward is compared with: rows of their own have no group in the input.
+                let group = question.map(|question| format!("{question:016x}"));
+                verdict.group = verdict.group.or(group);
+                verdict.advantage = question
+                    .zip(verdict.reward)
+                    .map(|(question, reward)| groups.advantage(question, reward));
+                serde_json::to_writer(&mut *writer, &verdict)?;
+                writer.write_all(b"\n")
+            };
+            journal.copy(finished.lines(), &mut JsonLineSink::new(with_advantage))
+        })?;
+        Ok(())
     }
 
     /// Writes the samples at these positions, in the form in which rows are read.
@@ -557,7 +545,7 @@ impl Session {
     ) -> Result<RunEnd, SessionError> {
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
-        let finished = |position, trial| keeper.finished.contains(position, trial);
+        let finished = |position, trial| keeper.judged.finished.contains(position, trial);
         let ModelRun {
             model,
             text,
@@ -594,7 +582,8 @@ impl Session {
             options.cache = Some(Arc::new(AnswerCache::open(folder, identity, *size)?));
         }
         if let (Some(served), Some(trial)) = (&text.endpoint, known) {
-            served.has_answered(text, request_of(samples, trial, text, &options));
+            Arc::clone(&served.server)
+                .has_answered(text, request_of(samples, trial, text, &options));
         }
         let new_tokens = self.options.max_new_tokens;
         // Of a server's memory nothing is planned here.
@@ -603,17 +592,17 @@ impl Session {
             None => WorkloadLengths::unknown(text, new_tokens),
         };
         let mut observe = |share| {
-            keeper.summary.loaded = share;
-            (keeper.observer)(&keeper.summary);
+            keeper.judged.summary.loaded = share;
+            (keeper.observer)(&keeper.judged.summary);
         };
         let text = Arc::clone(text);
         let mut judge = Judge::build(model, text, devices, engine, &lengths, &mut observe)?;
-        keeper.summary.sizes = Some(judge.sizes());
-        (keeper.observer)(&keeper.summary);
+        keeper.judged.summary.sizes = Some(judge.sizes());
+        (keeper.observer)(&keeper.judged.summary);
         keeper.started = Instant::now();
         let end = judge.run(samples, &jobs, &options, interrupted, keeper)?;
         let kept = options.cache.as_ref().map(|cache| cache.sync());
-        keeper.summary.cache_failure = kept.and_then(Result::err);
+        keeper.judged.summary.cache_failure = kept.and_then(Result::err);
         Ok(end)
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::DeviceStats;
-use super::completion::NOT_SURE;
-use super::consensus::ConsensusSummary;
-use super::domain::RefusalRates;
-use super::groups::GroupSummary;
+use super::read::completion::NOT_SURE;
+use super::text::domain::RefusalRates;
+use super::together::consensus::ConsensusSummary;
+use super::together::groups::GroupSummary;
 use juror_data::verdict::{OutcomeSource, Status, Usage, Verdict};
 use juror_engine::engine::Stats;
 

@@ -15,9 +15,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde_json::{Map, Value, json};
 
 use super::TOO_LONG;
-use super::request::{Asked, GenerationRequest, Message, RawPrompt, Route};
+use super::request::{Asked, GenerationRequest, Message, RawPrompt};
 use crate::judge::GenerationDefaults;
-use crate::judge::model_text::{ModelText, guarded, optional};
+use crate::judge::text::model_text::{ModelText, guarded, optional};
+use crate::wire::Route;
 use juror_base::threads::lock;
 use juror_engine::checkpoint::{CheckpointError, ModelConfig, ModelSource, Weights};
 use juror_engine::engine::TokenSet;

@@ -7,7 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::ChatModel;
-use super::request::{Asked, GenerationRequest, RawPrompt, Route};
+use super::request::{Asked, GenerationRequest, RawPrompt};
+use crate::wire::Route;
 use juror_engine::engine::{Completion, TokenLogprobs};
 use juror_engine::text::tokenizer::TextStream;
 

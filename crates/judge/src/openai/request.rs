@@ -8,6 +8,7 @@ use super::form::form;
 use super::logprobs;
 use super::tools::{self, Tools};
 use super::unapplied::refuse_the_rest;
+use crate::wire::{BYTES_PER_TOKEN, Route};
 use juror_data::{ContentPart, REASONING};
 use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
@@ -24,9 +25,6 @@ const MOST_TOKENS: u64 = 1 << 30;
 /// The most answers to one request.
 const MOST_ANSWERS: u64 = 128;
 
-/// Bytes of text that a token stands for, cautiously.
-pub(crate) const BYTES_PER_TOKEN: usize = 3;
-
 /// The most prompts in one request.
 const MOST_PROMPTS: usize = 2048;
 
@@ -39,30 +37,6 @@ pub(crate) struct Message {
     pub(crate) role: String,
     /// Its text, in parts that are tokenised apart.
     pub(crate) parts: Vec<String>,
-}
-
-/// Where a request goes: which of OpenAI's two shapes its body and its answer have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Route {
-    Chat,
-    Completions,
-}
-
-impl Route {
-    /// The path of the URL.
-    pub fn path(self) -> &'static str {
-        match self {
-            Self::Chat => "/v1/chat/completions",
-            Self::Completions => "/v1/completions",
-        }
-    }
-
-    /// The route with this path.
-    pub(crate) fn of(path: &str) -> Option<Self> {
-        [Self::Chat, Self::Completions]
-            .into_iter()
-            .find(|route| route.path() == path)
-    }
 }
 
 /// What is to be answered.

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::conversation::{ChatModel, Prompt};
 use super::echo;
 use super::logprobs;
-use super::request::{GenerationRequest, Route};
+use super::request::GenerationRequest;
 use super::stop::first;
+use crate::wire::Route;
 use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::Answer;
 

@@ -6,8 +6,9 @@
 use serde_json::{Value, json};
 
 use super::conversation::Prompt;
-use super::request::{GenerationRequest, Route};
+use super::request::GenerationRequest;
 use super::response::{Responder, usage};
+use crate::wire::Route;
 use juror_engine::engine::Completion;
 use juror_engine::text::reasoning::Thinking;
 use juror_engine::text::tokenizer::TextStream;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::owner::Message;
-use crate::endpoint::ServerForm;
+use crate::wire::form::ServerForm;
 use juror_base::threads::ThreadError;
 use juror_engine::engine::{
     Completion, Engine, EngineError, EngineReport, EngineThread, Request, Stats,

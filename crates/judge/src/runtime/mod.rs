@@ -15,6 +15,7 @@
 //! | `owner` | the thread: what is asked, what is known, what the backends have |
 //! | `life` | its phases: loading, ready, draining, asleep, ended |
 //! | `queue` | a queue that is fair between clients |
+//! | `guided` | what a request's guide has learnt |
 //! | `backend` | what answers requests: an engine on a device, or a server elsewhere |
 //!
 //! A run, the server and a batch are clients. What is asked twice is answered once: what a model writes depends on the
@@ -22,6 +23,7 @@
 //! somebody waits for.
 
 mod backend;
+mod guided;
 mod life;
 mod owner;
 mod queue;
@@ -35,6 +37,7 @@ use std::time::Duration;
 
 pub(crate) use backend::{Backend, Given, IdleBackend, Reports, local};
 pub use backend::{DeviceEngine, DeviceStats};
+pub(crate) use guided::{Ending, Guided};
 pub use life::Phase;
 #[cfg(any(feature = "serve", test))]
 pub(crate) use life::{CommandError, Done};
@@ -46,11 +49,12 @@ use queue::PlaceQueue;
 #[cfg(feature = "serve")]
 pub(crate) use queue::Turn;
 
-use crate::endpoint::ServerForm;
-use crate::judge::cache::AnswerKey;
-use crate::judge::guide::Guided;
+use crate::wire::form::ServerForm;
 use juror_base::threads::{self, ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, Request, Stats};
+
+/// The hash by which an answer is found.
+pub(crate) type AnswerKey = [u8; 32];
 
 /// Something that is asked of the model.
 pub(crate) struct Submission {
@@ -177,6 +181,7 @@ pub(crate) enum Supply {
     Built(Build),
 }
 
+#[derive(Default)]
 pub(crate) struct RuntimeOptions {
     /// Requests that may wait in each backend for a place in its batch.
     pub(crate) ahead: usize,
@@ -241,8 +246,7 @@ impl Runtime {
         let options = RuntimeOptions {
             ahead,
             kept_answers,
-            observer: None,
-            at_end: None,
+            ..RuntimeOptions::default()
         };
         Ok((Self::start(Supply::Given(backends), options)?, most))
     }
@@ -256,8 +260,7 @@ impl Runtime {
         let options = RuntimeOptions {
             ahead,
             kept_answers,
-            observer: None,
-            at_end: None,
+            ..RuntimeOptions::default()
         };
         Self::start(Supply::Given(vec![backend]), options)
     }

@@ -9,11 +9,10 @@ use super::backend::{Backend, DeviceStats, Given, IdleBackend, Reports};
 use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
-    Answer, Answered, Ask, BackendFailure, Board, ClientName, GuideNotes, Phase, PlaceQueue, Reply,
-    RuntimeOptions, Stop, Submission, Supply, Unanswered, doubts,
+    Answer, AnswerKey, Answered, Ask, BackendFailure, Board, ClientName, GuideNotes, Phase,
+    PlaceQueue, Reply, RuntimeOptions, Stop, Submission, Supply, Unanswered, doubts,
 };
-use crate::endpoint::ServerForm;
-use crate::judge::cache::AnswerKey;
+use crate::wire::form::ServerForm;
 use juror_base::panics;
 use juror_base::threads::{ThreadError, lock};
 use juror_engine::engine::{Completion, EngineError, Request, Stats};

@@ -13,7 +13,7 @@ use super::{
     Answered, Ask, Build, CommandError, GuideNotes, IdleBackend, Phase, Reply, Runtime,
     RuntimeOptions, Stop, Submission, Supply, Unanswered,
 };
-use crate::endpoint::ServerForm;
+use crate::wire::form::ServerForm;
 use juror_engine::engine::{
     Completion, EngineError, FinishReason, RandomKey, Request, Sampling, Stats, Timing,
 };

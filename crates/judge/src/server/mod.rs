@@ -145,6 +145,8 @@ pub struct Limits {
 /// A server to be started.
 pub struct ServerSetup {
     pub answerer: Answerer,
+    /// The model that answers OpenAI's routes too: of one judge that is here.
+    pub chat: Option<Arc<ChatModel>>,
     /// What OpenAI's routes leave open.
     pub defaults: Defaults,
     pub identity: JudgeIdentity,
@@ -287,10 +289,6 @@ pub fn serve(
 impl App {
     fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
-        let chat = match &setup.answerer {
-            Answerer::Model(_, chat) => chat.clone(),
-            _ => None,
-        };
         let observer = || -> Observer {
             let own = Arc::clone(&metrics);
             Box::new(move |completion, waited| own.completed(completion, waited))
@@ -299,7 +297,7 @@ impl App {
         let waiting = Arc::clone(&judges);
         Ok(Self {
             judges,
-            chat,
+            chat: setup.chat,
             defaults: setup.defaults,
             identity: setup.identity,
             columns: setup.columns,

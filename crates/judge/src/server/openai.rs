@@ -22,11 +22,12 @@ use super::rows::WAITING;
 use super::stream::{Watched, channel_body};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::{Defaults, Generation};
-use crate::openai::request::{GenerationRequest, Route};
+use crate::openai::request::GenerationRequest;
 use crate::openai::response::Responder;
 use crate::openai::streaming::Streaming;
 use crate::openai::{TOO_LONG, guarded, is_own_error};
 use crate::runtime::{Answered, Ask, Reply, Unanswered};
+use crate::wire::Route;
 use juror_engine::engine::{Completion, FinishReason};
 
 /// Answers that a request may ask for: each has a prompt of its own in memory.

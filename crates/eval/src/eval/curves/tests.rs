@@ -1,4 +1,4 @@
-use juror_judge::judge::calibration::Calibration;
+use juror_judge::reward::calibration::Calibration;
 
 use super::*;
 use crate::eval::calibration_error;

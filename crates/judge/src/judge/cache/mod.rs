@@ -20,15 +20,12 @@ use std::time::{Duration, SystemTime};
 
 use candle_core::Device;
 
-use super::EngineOptions;
-use crate::catalog::JudgeModel;
-use crate::runtime::Answer;
+use crate::judge::EngineOptions;
+use crate::judge::text::source::JudgeModel;
+use crate::runtime::{Answer, AnswerKey};
 use juror_base::threads::lock;
 use juror_engine::checkpoint::CheckpointError;
 use segment::{Place, Writer};
-
-/// The hash by which an answer is found.
-pub(crate) type AnswerKey = [u8; 32];
 
 /// Bytes that a cache may hold unless the user says otherwise.
 pub const CACHE_SIZE: u64 = 2_000_000_000;

@@ -7,9 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::AnswerKey;
-use crate::judge::guide::Guided;
-use crate::runtime::{Answer, Doubt};
+use crate::runtime::{Answer, AnswerKey, Doubt, Guided};
 use juror_data::journal::Checksum;
 use juror_engine::engine::{Completion, FinishReason, Timing};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::judge::guide::Guided;
+use crate::runtime::Guided;
 use juror_engine::engine::FinishReason;
 
 fn answer(token: u32) -> Answer {

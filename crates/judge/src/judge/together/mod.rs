@@ -1,13 +1,25 @@
-//! Several judges' verdicts on the same samples as one each: a cascade's or a panel's. By files, by the server and by [`Together::judge`] it
-//! is the same rule that says who is asked and what comes of it.
+//! Several verdicts on one sample or question as one.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | this one | the verdicts of a cascade's or a panel's judges: by files, by the server and by [`Together::judge`] one rule says who is asked and what comes of it |
+//! | [`panel`], [`cascade`] | several judges that vote; a larger one where a smaller one is unsure |
+//! | [`compare`] | responses ranked |
+//! | `groups`, [`consensus`] | the responses to one question together; what several trials of one sample say |
+
+pub mod cascade;
+pub mod compare;
+pub mod consensus;
+pub(crate) mod groups;
+pub mod panel;
 
 use std::borrow::Cow;
 
-use super::cascade::{Asked, Cascade, Escalation};
-use super::panel::Panel;
-use super::{Judge, JudgeError};
+use crate::judge::{Judge, JudgeError};
+use cascade::{Asked, Cascade, Escalation};
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
+use panel::Panel;
 
 /// How several judges give one verdict.
 #[derive(Debug, Clone)]
@@ -17,7 +29,7 @@ pub enum Together {
 }
 
 impl Together {
-    pub(super) fn members(&self) -> usize {
+    pub(crate) fn members(&self) -> usize {
         match self {
             Self::Cascade(cascade) => cascade.names.len(),
             Self::Panel(panel) => panel.members(),
@@ -26,13 +38,13 @@ impl Together {
 
     /// Whether a judge is asked after another one's verdict; else all are at once.
     #[cfg(feature = "serve")]
-    pub(super) fn asks_in_turn(&self) -> bool {
+    pub(crate) fn asks_in_turn(&self) -> bool {
         matches!(self, Self::Cascade(_))
     }
 
     /// Why a cascade's second judge is asked about a trial, after the first one's verdict.
     #[cfg(feature = "serve")]
-    pub(super) fn asks(&self, first: &Verdict) -> Option<Asked> {
+    pub(crate) fn asks(&self, first: &Verdict) -> Option<Asked> {
         match self {
             Self::Cascade(cascade) => cascade.asks(first),
             Self::Panel(_) => None,
@@ -41,7 +53,7 @@ impl Together {
 
     /// The verdict of all on a trial, after those of the judges that were asked, in their order; `None` of none. `why`: the reason for
     /// which a cascade's second judge was.
-    pub(super) fn decide(
+    pub(crate) fn decide(
         &mut self,
         why: Option<Asked>,
         mut trial: Vec<Verdict>,

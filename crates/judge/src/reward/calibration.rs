@@ -106,7 +106,7 @@ impl Calibration {
         Ok(read)
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         for (name, curve) in [("process", &self.process), ("outcome", &self.outcome)] {
             curve.check().map_err(|why| format!("{name}: {why}"))?;
         }
@@ -127,7 +127,7 @@ impl Calibration {
 
     /// The lower of the two fields' calibrated probabilities of what was said, as far as the protocol asks for them;
     /// `None` if one was not recorded.
-    pub(super) fn certainty(&self, confidence: &Confidence, yields: Yields) -> Option<f64> {
+    pub(crate) fn certainty(&self, confidence: &Confidence, yields: Yields) -> Option<f64> {
         let mut least: Option<f64> = None;
         for (asked, probability, curve) in [
             (yields.process, confidence.process, &self.process),

@@ -19,7 +19,7 @@ use juror_engine::text::tokenizer::{Place, TextStream, Tokenizer};
 /// Times that delimiters are traced back. One is the rule; a normaliser may make another of what is left.
 const ROUNDS: usize = 8;
 
-pub(super) struct FieldText {
+pub(crate) struct FieldText {
     tokenizer: Arc<Tokenizer>,
     reserved: Reserved,
     /// The tokenizer forgets where spaces stood: tokens are spelled without any between them too.
@@ -30,7 +30,7 @@ pub(super) struct FieldText {
 
 impl FieldText {
     /// For prompts with these delimiters.
-    pub(super) fn new(tokenizer: Arc<Tokenizer>, mut reserved: Reserved) -> Self {
+    pub(crate) fn new(tokenizer: Arc<Tokenizer>, mut reserved: Reserved) -> Self {
         let encode = |text: &str| {
             tokenizer
                 .untrusted_offsets(text, Place::Within)
@@ -64,7 +64,7 @@ impl FieldText {
     }
 
     /// What the user should know of this tokenizer.
-    pub(super) fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         let forged = self.unspelled.as_ref()?;
         Some(format!(
             "the model's vocabulary cannot spell {forged:?}: texts under judgement cannot be kept from closing their fields"
@@ -75,7 +75,7 @@ impl FieldText {
     ///
     /// # Errors
     /// When the tokenizer refuses the text, or still makes a delimiter of it after all replacements.
-    pub(super) fn tokens(
+    pub(crate) fn tokens(
         &self,
         text: &str,
         place: Place,
@@ -86,7 +86,7 @@ impl FieldText {
     }
 
     /// The text that these tokens are made of; where there are none, without the delimiters that stand in it.
-    pub(super) fn text<'t>(
+    pub(crate) fn text<'t>(
         &self,
         text: &'t str,
         place: Place,
@@ -100,12 +100,12 @@ impl FieldText {
     }
 
     /// The text for an unknown tokenizer: without any known family's control tokens.
-    pub(super) fn for_others<'t>(&self, text: &'t str, before: &str, after: &str) -> Cow<'t, str> {
+    pub(crate) fn for_others<'t>(&self, text: &'t str, before: &str, after: &str) -> Cow<'t, str> {
         control_text::neutralise(&self.reserved, before, text, after)
     }
 
     /// The text without the delimiters that stand in it, before the tokenizer's part is looked at.
-    pub(super) fn neutralised<'t>(&self, text: &'t str, before: &str, after: &str) -> Cow<'t, str> {
+    pub(crate) fn neutralised<'t>(&self, text: &'t str, before: &str, after: &str) -> Cow<'t, str> {
         self.reserved.neutralise(before, text, after)
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration::Calibration;
-use super::completion::VerdictBuilder;
-use super::summary::Share;
+use crate::judge::read::completion::VerdictBuilder;
+use crate::judge::summary::Share;
 use crate::protocol::Yields;
+use crate::reward::calibration::Calibration;
 use crate::reward::{RewardPolicy, reward};
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vote};
 
@@ -159,7 +159,7 @@ impl Panel {
         self.yields
     }
 
-    pub(super) fn members(&self) -> usize {
+    pub(crate) fn members(&self) -> usize {
         self.members.len()
     }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::RunOptions;
 use super::domain::{Domain, JudgeFile};
 use super::generation::GenerationDefaults;
 use super::model_text::{ModelText, guarded, optional};
 use super::prompt::{PromptBuilder, PromptError, PromptTokens, TokenCount};
+use super::source::Served;
 use crate::catalog::known_judges::{self, KnownJudge};
-use crate::endpoint::ServedModel;
+use crate::judge::RunOptions;
 use crate::protocol::{PromptTemplate, Protocol, ScaffoldWants};
 use crate::reward::RewardPolicy;
 use crate::runtime::Doubt;
@@ -65,9 +65,9 @@ pub struct JudgeText {
     has_form: bool,
     blank: OnceLock<TokenSet>,
     /// The forms of constrained answers.
-    pub(super) grammars: Grammars,
+    pub(crate) grammars: Grammars,
     /// The server that answers, where the model runs elsewhere.
-    pub(crate) endpoint: Option<Arc<ServedModel>>,
+    pub(crate) endpoint: Option<Served>,
 }
 
 /// What a judge's text side is made of.
@@ -99,7 +99,7 @@ impl JudgeText {
 
     /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion that begins with
     /// the text of those inside.
-    pub(super) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
+    pub(crate) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
         /// The most tokens that spell that text.
         const SPELT: usize = 64;
         let (Some(domain), Some(doubts)) = (&self.judge.domain, doubts) else {
@@ -117,7 +117,7 @@ impl JudgeText {
     }
 
     /// How many tokens of a completion stand before its answer.
-    pub(super) fn tokens_of_thinking(&self, completion: &Completion, answer: &Answer) -> usize {
+    pub(crate) fn tokens_of_thinking(&self, completion: &Completion, answer: &Answer) -> usize {
         let bytes = answer.thinking_bytes();
         let counts: Vec<usize> = (0..=completion.tokens.len()).collect();
         let length = |count: &usize| {
@@ -161,7 +161,7 @@ impl JudgeText {
         let lacks = self
             .endpoint
             .as_ref()
-            .is_some_and(|one| one.lacks_probabilities());
+            .is_some_and(|one| one.lacks_probabilities);
         lacks.then_some("the server does not say how likely the words of its answers were")
     }
 
@@ -193,7 +193,7 @@ impl JudgeText {
     }
 
     /// The tokens that are white space.
-    pub(super) fn blank(&self) -> &TokenSet {
+    pub(crate) fn blank(&self) -> &TokenSet {
         self.blank
             .get_or_init(|| self.prompts.tokenizer().blank().into_iter().collect())
     }
@@ -373,17 +373,16 @@ impl JudgeText {
     }
 
     /// The same of a model behind a server.
-    pub(crate) fn served_by(mut self, served: ServedModel) -> Self {
-        self.has_form = served.has_form();
-        self.notes.extend_from_slice(served.notes());
-        self.endpoint = Some(Arc::new(served));
+    pub(crate) fn served_by(mut self, served: Served) -> Self {
+        self.has_form = served.has_form;
+        self.endpoint = Some(served);
         self
     }
 
     /// Most tokens of prompt and completion together, where that is known: of a server that is asked in text, what it says.
     pub fn token_context(&self) -> usize {
-        let served = self.endpoint.as_ref().filter(|one| one.takes_text());
-        served.and_then(|one| one.context()).unwrap_or(self.context)
+        let served = self.endpoint.as_ref().filter(|one| one.takes_text);
+        served.and_then(|one| one.context).unwrap_or(self.context)
     }
 
     /// The options of a run where the user says nothing: sampling and length as the model's makers recommend.

@@ -19,7 +19,7 @@
 
 use serde::Deserialize;
 
-use super::calibration::Calibration;
+use crate::reward::calibration::Calibration;
 use crate::runtime::{CERTAIN, Doubt};
 use juror_engine::checkpoint::{CheckpointError, ModelSource};
 
@@ -38,7 +38,7 @@ pub struct JudgeFile {
     /// then drawn towards one half by the least probability with which a token of the thinking was written.
     pub(crate) weighs_thinking: bool,
     /// A right result whose derivation is refused with less calibrated confidence than this is `unsure`, unless
-    /// [`RunOptions::min_confidence`](super::RunOptions) is set.
+    /// [`RunOptions::min_confidence`](crate::judge::RunOptions) is set.
     pub(crate) unsure_refusals_below: Option<f64>,
     /// How often it refuses the derivation of a right result.
     pub(crate) refuses: Option<RefusalRates>,
@@ -83,7 +83,7 @@ pub struct Domain {
     pub description: String,
     /// The text that the judge's completion, or its answer after the thinking, begins with where a sample is outside.
     pub(crate) outside: String,
-    /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](super::RunOptions) a
+    /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](crate::judge::RunOptions) a
     /// part of every prompt.
     #[serde(default)]
     pub(crate) inside: String,
@@ -145,19 +145,19 @@ impl JudgeFile {
 
 impl Domain {
     /// Whether a constrained answer can begin with the one text or with the other.
-    pub(super) fn is_choice(&self) -> bool {
+    pub(crate) fn is_choice(&self) -> bool {
         let (inside, outside) = (self.inside.as_str(), self.outside.as_str());
         !inside.is_empty() && !inside.starts_with(outside) && !outside.starts_with(inside)
     }
 
     /// Does the judge say that the sample is outside? `written` is its completion, `answer` the part after the thinking.
-    pub(super) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
+    pub(crate) fn is_outside(&self, written: &str, answer: Option<&str>) -> bool {
         let begins = |text: &str| text.trim_start().starts_with(self.outside.trim_start());
         begins(written) || answer.is_some_and(begins)
     }
 
     /// Is the judge not sure enough that the sample is inside, which it says in the first `spelt` tokens?
-    pub(super) fn is_doubtful(&self, doubts: &[Doubt], spelt: usize) -> bool {
+    pub(crate) fn is_doubtful(&self, doubts: &[Doubt], spelt: usize) -> bool {
         let mut doubts = doubts.iter().filter(|(at, _)| *at < spelt);
         doubts.any(|(_, p)| *p < self.least)
     }

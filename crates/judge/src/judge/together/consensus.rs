@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::summary::Share;
+use crate::judge::summary::Share;
 use juror_data::verdict::{Status, Verdict};
 
 /// How the trials of one sample voted on one field.

@@ -2,15 +2,14 @@
 
 use std::sync::OnceLock;
 
-use super::calibration::Calibration;
-use super::domain::Domain;
-use super::guide::{Ending, Guided};
 use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
-use super::request::wants_of;
-use super::{JudgeText, RulesMode, RunOptions, guarded};
+use crate::judge::text::domain::Domain;
+use crate::judge::text::wants_of;
+use crate::judge::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
+use crate::reward::calibration::Calibration;
 use crate::reward::{RewardPolicy, reward};
-use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Unanswered};
+use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Ending, Guided, Unanswered};
 use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
@@ -19,16 +18,16 @@ use juror_engine::text::reasoning::Answer;
 use juror_rules::RuleVerdict;
 
 /// What is said of a sample that a judge took for none of its domain because it was not sure.
-pub(super) const NOT_SURE: &str = "the judge is not sure that it knows such samples";
+pub(crate) const NOT_SURE: &str = "the judge is not sure that it knows such samples";
 
 /// A sample with what the rules say of it, which they are asked once.
-pub(super) struct Subject {
-    pub(super) sample: Sample,
+pub(crate) struct Subject {
+    pub(crate) sample: Sample,
     by_rules: OnceLock<RuleVerdict>,
 }
 
 impl Subject {
-    pub(super) fn new(sample: Sample) -> Self {
+    pub(crate) fn new(sample: Sample) -> Self {
         Self {
             sample,
             by_rules: OnceLock::new(),
@@ -37,24 +36,24 @@ impl Subject {
 }
 
 /// Makes verdicts of completions, and of samples that never reach the model.
-pub(super) struct VerdictBuilder<'a> {
+pub(crate) struct VerdictBuilder<'a> {
     options: &'a RunOptions,
     yields: Yields,
     calibration: Option<&'a Calibration>,
 }
 
 /// An answer that a judge wrote, as it was read.
-pub(super) struct Written<'a> {
-    pub(super) answer: &'a Answer,
+pub(crate) struct Written<'a> {
+    pub(crate) answer: &'a Answer,
     /// What it says, or why it cannot be read.
-    pub(super) parsed: Result<ParsedVerdict, String>,
+    pub(crate) parsed: Result<ParsedVerdict, String>,
     /// How sure the judge was of it.
-    pub(super) confidence: Confidence,
+    pub(crate) confidence: Confidence,
     /// The grade that was expected of each criterion, where that was recorded.
-    pub(super) expected: Vec<Option<f64>>,
-    pub(super) usage: Usage,
+    pub(crate) expected: Vec<Option<f64>>,
+    pub(crate) usage: Usage,
     /// The judge was not sure enough that it knows such samples.
-    pub(super) doubts_domain: bool,
+    pub(crate) doubts_domain: bool,
 }
 
 /// What verdicts of the rules alone hold.
@@ -68,7 +67,7 @@ const OF_RULES: Yields = Yields {
 
 impl<'a> VerdictBuilder<'a> {
     /// Makes verdicts under the run's options, of the judge `text` or of the rules alone.
-    pub(super) fn new(options: &'a RunOptions, text: Option<&'a JudgeText>) -> Self {
+    pub(crate) fn new(options: &'a RunOptions, text: Option<&'a JudgeText>) -> Self {
         Self {
             calibration: text.map(|text| &text.judge.calibration),
             ..Self::of_yields(
@@ -79,7 +78,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The same of a protocol whose verdicts hold `yields`, without probabilities.
-    pub(super) fn of_yields(options: &'a RunOptions, yields: Yields) -> Self {
+    pub(crate) fn of_yields(options: &'a RunOptions, yields: Yields) -> Self {
         Self {
             options,
             yields,
@@ -159,7 +158,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Fills in what follows from status, process and outcome.
-    pub(super) fn settle(&self, mut verdict: Verdict) -> Verdict {
+    pub(crate) fn settle(&self, mut verdict: Verdict) -> Verdict {
         let options = self.options;
         verdict.reward = reward(
             options.reward,
@@ -194,7 +193,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict of the rules alone.
-    pub(super) fn by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
+    pub(crate) fn by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
         let found = self.verify(subject);
         let mut verdict = self.ruled(subject, trial, Status::Ok, found.outcome);
         Self::outcome_by_rules(&mut verdict);
@@ -206,7 +205,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Do the rules go first, find the final answer wrong, and is the sample not one of those that are audited?
-    pub(super) fn is_skipped_by_rules(&self, subject: &Subject) -> bool {
+    pub(crate) fn is_skipped_by_rules(&self, subject: &Subject) -> bool {
         self.options.rules == RulesMode::First
             && !self.is_audited(&subject.sample)
             && self.verify(subject).outcome == Some(false)
@@ -219,7 +218,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict on a sample whose final answer the rules already find wrong.
-    pub(super) fn skipped_by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
+    pub(crate) fn skipped_by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
         let mut verdict = self.ruled(subject, trial, Status::Ok, Some(false));
         verdict.skipped = true;
         Self::outcome_by_rules(&mut verdict);
@@ -228,14 +227,14 @@ impl<'a> VerdictBuilder<'a> {
 
     /// The verdict on a sample that an error of our own keeps from being judged: not even the rules are asked, for it
     /// may be theirs.
-    pub(super) fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
+    pub(crate) fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
         let mut verdict = Self::unknown(sample, trial, Status::Failed, None);
         verdict.error = Some(error);
         self.settle(verdict)
     }
 
     /// The verdict on a sample that the model could not be asked about.
-    pub(super) fn without_completion(
+    pub(crate) fn without_completion(
         &self,
         subject: &Subject,
         trial: u32,
@@ -249,7 +248,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict on a sample that the model was asked about, whatever came of it.
-    pub(super) fn of_reply(
+    pub(crate) fn of_reply(
         &self,
         text: &JudgeText,
         subject: &Subject,
@@ -272,7 +271,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict read from what the model has written, for this sample or for another with the same prompt.
-    pub(super) fn of_answer(
+    pub(crate) fn of_answer(
         &self,
         text: &JudgeText,
         subject: &Subject,
@@ -369,7 +368,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The verdict of an answer, with neither its text nor what follows from its values ([`Self::settle`]).
-    pub(super) fn of_written(
+    pub(crate) fn of_written(
         &self,
         domain: Option<&Domain>,
         subject: &Subject,
@@ -549,7 +548,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// Takes back what the judge says; the outcome is left to the rules.
-    pub(super) fn abstain(verdict: &mut Verdict, status: Status, why: String) {
+    pub(crate) fn abstain(verdict: &mut Verdict, status: Status, why: String) {
         verdict.status = status;
         verdict.error = Some(why);
         verdict.process = None;
@@ -587,7 +586,7 @@ impl<'a> VerdictBuilder<'a> {
     ) -> Option<Raw> {
         if self.options.raw {
             // The tokens of a server that is asked in text are not known.
-            let are_known = text.endpoint.as_ref().is_none_or(|one| !one.takes_text());
+            let are_known = text.endpoint.as_ref().is_none_or(|one| !one.takes_text);
             Some(Raw {
                 prompt: Some(text.prompts.text(&self.options.shown(sample))),
                 prompt_tokens: are_known.then(|| completion.prompt.clone()),

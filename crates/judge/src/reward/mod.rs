@@ -3,11 +3,13 @@
 //! PRIME (arXiv 2602.11570) rewards a rollout only when derivation and final answer are both right:
 //! R = 1(outcome) · 1(process). Rewarding the outcome alone is the paper's ablation.
 
+pub mod calibration;
+
 use std::fmt;
 use std::str::FromStr;
 
-use crate::judge::calibration::Calibration;
 use crate::protocol::{Protocol, Yields};
+use calibration::Calibration;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Verdict};
 
 /// How a verdict becomes a reward, from 0 to 1.

@@ -4,14 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use super::cache::AnswerKey;
-use super::completion::{Subject, VerdictBuilder};
-use super::guide::{Decides, GuideOptions, Guided, VerdictGuide};
-use super::{JudgeText, RunOptions, guarded};
-use crate::endpoint::ServerForm;
-use crate::protocol::view::paragraphs;
+use super::guide::{Decides, GuideOptions, VerdictGuide};
+use crate::judge::read::completion::{Subject, VerdictBuilder};
+use crate::judge::text::wants_of;
+use crate::judge::{JudgeText, RunOptions, guarded};
 use crate::protocol::{ScaffoldWants, StopMatcher};
-use crate::runtime::{Ask, GuideNotes};
+use crate::runtime::{AnswerKey, Ask, GuideNotes, Guided};
+use crate::wire::form::ServerForm;
 use juror_data::Sample;
 use juror_data::verdict::{Status, Verdict};
 use juror_engine::engine::guide::GuardedGuide;
@@ -20,17 +19,17 @@ use juror_engine::text::TextError;
 use juror_engine::text::reasoning::AnswerStream;
 
 /// A prompt's tokens, if the model is to be asked.
-pub(super) type Prompt = Result<Vec<u32>, NotAsked>;
+pub(crate) type Prompt = Result<Vec<u32>, NotAsked>;
 
 /// What becomes of a trial.
-pub(super) enum Trial {
+pub(crate) enum Trial {
     /// The model is to be asked, unless it has answered the same: what the answer depends on.
     Ask(Box<Ask>, AnswerKey),
     Judged(Box<Verdict>),
 }
 
 /// Why no request is made of a sample.
-pub(super) enum NotAsked {
+pub(crate) enum NotAsked {
     Skipped,
     /// It cannot be: the status and the reason.
     Without(Status, String),
@@ -38,7 +37,7 @@ pub(super) enum NotAsked {
     Broken(String),
 }
 
-pub(super) struct RequestBuilder<'a> {
+pub(crate) struct RequestBuilder<'a> {
     text: &'a Arc<JudgeText>,
     options: &'a RunOptions,
     verdicts: &'a VerdictBuilder<'a>,
@@ -47,7 +46,7 @@ pub(super) struct RequestBuilder<'a> {
 }
 
 impl<'a> RequestBuilder<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         text: &'a Arc<JudgeText>,
         options: &'a RunOptions,
         verdicts: &'a VerdictBuilder<'a>,
@@ -61,7 +60,7 @@ impl<'a> RequestBuilder<'a> {
     }
 
     /// The prompt of a sample, or why the model is not asked.
-    pub(super) fn prompt(&self, subject: &Subject) -> Prompt {
+    pub(crate) fn prompt(&self, subject: &Subject) -> Prompt {
         let prompt = || {
             if self.verdicts.is_skipped_by_rules(subject) {
                 return Err(NotAsked::Skipped);
@@ -84,7 +83,7 @@ impl<'a> RequestBuilder<'a> {
     }
 
     /// What becomes of a trial.
-    pub(super) fn trial(&self, subject: &Subject, trial: u32, prompt: &Prompt) -> Trial {
+    pub(crate) fn trial(&self, subject: &Subject, trial: u32, prompt: &Prompt) -> Trial {
         let made = guarded(|| match prompt {
             Ok(prompt) => self.ask(subject, trial, prompt),
             Err(why) => Trial::Judged(Box::new(self.not_asked(subject, trial, why))),
@@ -165,7 +164,7 @@ impl<'a> RequestBuilder<'a> {
             hasher.update(&high.to_le_bytes());
         }
         let served = self.text.endpoint.as_ref();
-        if self.options.sampling.temperature > 0.0 || served.is_some_and(|one| one.draws_anyway()) {
+        if self.options.sampling.temperature > 0.0 || served.is_some_and(|one| one.draws_anyway) {
             hasher.update(&trial.to_le_bytes());
         }
         *hasher.finalize().as_bytes()
@@ -294,7 +293,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
     // A judge that needs probabilities has keys of its own; other keys are as they were.
     hasher.update(weighed.as_bytes());
     if let Some(served) = &text.endpoint {
-        hasher.update(served.key().as_bytes());
+        hasher.update(served.key.as_bytes());
     }
     hasher
 }
@@ -307,20 +306,8 @@ fn hash_of_prompt(prompt: &[u32]) -> blake3::Hash {
     blake3::hash(&bytes)
 }
 
-/// What an answer must fit: the steps of the sample's response, and its rubric.
-pub(super) fn wants_of(sample: &Sample) -> ScaffoldWants {
-    ScaffoldWants {
-        reason: false,
-        steps: match sample.steps.len() {
-            0 => paragraphs(&sample.student_answer).count(),
-            steps => steps,
-        },
-        rubric: sample.rubric.clone(),
-    }
-}
-
 /// Applies the protocol's stop rule for text to tokens.
-pub(super) struct TextStop {
+pub(crate) struct TextStop {
     text: Arc<JudgeText>,
     wants_reason: bool,
     stream: AnswerStream,
@@ -329,7 +316,7 @@ pub(super) struct TextStop {
 
 impl TextStop {
     /// `None` where only the model ends its answers.
-    pub(super) fn new(text: &Arc<JudgeText>, wants_reason: bool) -> Option<Self> {
+    pub(crate) fn new(text: &Arc<JudgeText>, wants_reason: bool) -> Option<Self> {
         let thinking = text.prompts.thinking();
         let matcher = text
             .protocol
@@ -343,7 +330,7 @@ impl TextStop {
     }
 
     /// Takes a token; whether the generation may end with it.
-    pub(super) fn push(&mut self, token: u32) -> bool {
+    pub(crate) fn push(&mut self, token: u32) -> bool {
         let added = self.stream.push(token);
         if added.restart
             && let Some(matcher) = self.text.protocol.stop(false, self.wants_reason)

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::is_drawn;
-use super::summary::Share;
+use crate::judge::is_drawn;
+use crate::judge::summary::Share;
 use crate::protocol::Yields;
 use crate::reward::RewardPolicy;
 use juror_data::verdict::{Status, Usage, Verdict};

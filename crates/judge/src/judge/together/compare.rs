@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::summary::Share;
-use super::{Judge, JudgeError};
+use crate::judge::summary::Share;
+use crate::judge::{Judge, JudgeError};
 use juror_data::verdict::{Status, Verdict};
 use juror_data::{DatasetError, Sample, Samples};
 

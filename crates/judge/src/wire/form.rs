@@ -37,7 +37,7 @@ pub(crate) enum FormPart {
 named! {
     /// By which key of a body a form is asked for, the most usual first.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum FormKey {
+    pub(crate) enum FormKey {
         StructuredOutputs = "structured_outputs",
         Guided = "guided_…",
         Regex = "regex",
@@ -132,7 +132,7 @@ impl ServerForm {
     }
 
     /// Whether an answer has the form; for a schema, only whether it is JSON with the required keys.
-    pub(super) fn matches(&self, answer: &str) -> bool {
+    pub(crate) fn matches(&self, answer: &str) -> bool {
         match self {
             Self::Json(schema) => {
                 let value: Result<Value, _> = serde_json::from_str(answer.trim());
@@ -178,11 +178,11 @@ fn escaped(text: &str) -> String {
 
 impl FormKey {
     /// Whether a form can be asked for by it.
-    pub(super) fn can_say(self, form: &ServerForm) -> bool {
+    pub(crate) fn can_say(self, form: &ServerForm) -> bool {
         self.entry(form).is_some()
     }
 
-    pub(super) fn set(self, form: &ServerForm, body: &mut Map<String, Value>) {
+    pub(crate) fn set(self, form: &ServerForm, body: &mut Map<String, Value>) {
         if let Some((key, value)) = self.entry(form) {
             body.insert(key.to_owned(), value);
         }

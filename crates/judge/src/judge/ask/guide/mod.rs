@@ -1,16 +1,18 @@
 //! Steers a generation so that it holds a verdict: thinking first, if the judge thinks, then the protocol's scaffold, in which only
 //! words of the verdict are chosen.
 
-mod guided;
+mod options;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-pub(crate) use guided::{Decides, Ending, GuideOptions, Guided};
+use crate::runtime::{Ending, Guided};
+pub(crate) use options::{Decides, GuideOptions};
 
 use super::request::TextStop;
 use super::token_scaffold::{Fork, TokenPart, tokenise};
-use super::{JudgeText, reading};
+use crate::judge::JudgeText;
+use crate::judge::read::reading;
 use juror_base::threads::lock;
 use juror_engine::engine::{Choices, Guide, Next, Then, TokenSet};
 use juror_engine::grammar::GrammarRun;
@@ -70,7 +72,7 @@ enum Opening {
     Outside,
 }
 
-pub(super) struct VerdictGuide {
+pub(crate) struct VerdictGuide {
     text: Arc<JudgeText>,
     options: GuideOptions,
     parts: VecDeque<TokenPart>,
@@ -86,7 +88,7 @@ pub(super) struct VerdictGuide {
 impl VerdictGuide {
     /// A guide after `prompt`; `None` where the protocol has no scaffold, or the judge has a domain and does not say how an answer
     /// inside of it begins. What it learns is in `result`.
-    pub(super) fn new(
+    pub(crate) fn new(
         text: &Arc<JudgeText>,
         prompt: &[u32],
         options: GuideOptions,
@@ -161,7 +163,7 @@ impl VerdictGuide {
     }
 
     /// The most tokens that it lets be written; `None` where nothing bounds text of the judge's own.
-    pub(super) fn longest(&self) -> Option<usize> {
+    pub(crate) fn longest(&self) -> Option<usize> {
         let thinking = |thinks: bool| match self.options.thinking_budget {
             _ if !thinks => Some(0),
             budget => Some(budget? + THINKING_END),

@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::field_text::FieldText;
-use crate::endpoint::EndpointError;
 use crate::protocol::template::{FieldName, PromptTemplate, Segment, split_marks};
 use crate::protocol::view::numbered;
 use crate::protocol::{Delimiters, TemplateError, View, tokens_in};
+use crate::wire::EndpointError;
 use juror_base::terminal::escaped;
 use juror_data::Sample;
 use juror_engine::checkpoint::CheckpointError;

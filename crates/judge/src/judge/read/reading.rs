@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::JudgeText;
-use super::guide::Guided;
+use crate::judge::JudgeText;
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{
     ChoiceField, ParsedVerdict, Protocol, ScaffoldWants, UNCLEAR, Unreadable, ValueSpans,
 };
+use crate::runtime::Guided;
 use juror_data::verdict::{Confidence, ParseRule};
 use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 
 /// What was recorded where each choice of a constrained answer was made.
-pub(super) fn expected_of_choices(
+pub(crate) fn expected_of_choices(
     guided: &Guided,
     completion: &Completion,
 ) -> impl Iterator<Item = (ChoiceField, Option<f32>)> {
@@ -26,7 +26,7 @@ pub(super) fn expected_of_choices(
 }
 
 /// Whether a completion so far can be read, and fits the sample; `is_cut`: as one that its limit ended.
-pub(super) fn is_readable(
+pub(crate) fn is_readable(
     text: &JudgeText,
     tokens: &[u32],
     wants: &ScaffoldWants,
@@ -47,7 +47,7 @@ pub(super) fn is_readable(
 }
 
 /// The text of a completion, and the same without thinking.
-pub(super) fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
+pub(crate) fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
     let tokens = match completion.finish {
         FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
         _ => &completion.tokens[..],
@@ -58,7 +58,7 @@ pub(super) fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
 
 /// Reads the verdict in an answer, which must fit what the sample wants; `starts_in_thinking` where the prompt ended inside a thinking block, `is_cut` where the length
 /// limit ended it.
-pub(super) fn read(
+pub(crate) fn read(
     protocol: &dyn Protocol,
     style: &ThinkingStyle,
     answer: &Answer,
@@ -80,7 +80,7 @@ pub(super) fn read(
 }
 
 /// Reads the tokens from `at` on as text of the protocol's grammar.
-pub(super) fn read_of_grammar(
+pub(crate) fn read_of_grammar(
     text: &JudgeText,
     completion: &Completion,
     at: usize,
@@ -125,7 +125,7 @@ fn check(parsed: ParsedVerdict, wants: &ScaffoldWants) -> Result<ParsedVerdict, 
 }
 
 /// The odds recorded at the tokens with which the words of the values begin. `length` gives the bytes that tokens decode to.
-pub(super) fn confidence(
+pub(crate) fn confidence(
     completion: &Completion,
     spans: &ValueSpans,
     length: impl Fn(&[u32]) -> usize,

@@ -9,7 +9,7 @@ const SMALL: f64 = 1e-4;
 
 /// Rewards by group, in a few bytes a group.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     /// By the question's hash.
     rewards: HashMap<u64, Rewards>,
 }
@@ -32,7 +32,7 @@ const UNIT: f64 = 1.0 / (1_u64 << 52) as f64;
 
 impl Groups {
     /// Adds the reward of a trial of a sample, if it has one.
-    pub(super) fn add(&mut self, question: u64, sample: usize, reward: Option<f64>) {
+    pub(crate) fn add(&mut self, question: u64, sample: usize, reward: Option<f64>) {
         let Some(reward) = reward else { return };
         let of_group = self.rewards.entry(question).or_insert(Rewards {
             sample,
@@ -53,7 +53,7 @@ impl Groups {
 
     /// The advantage of a reward among those of its question: its distance from their mean, divided by their standard deviation
     /// (that of a sample) and [`SMALL`], as GRPO (arXiv 2402.03300) has it. 0 where there is no other reward.
-    pub(super) fn advantage(&self, question: u64, reward: f64) -> f64 {
+    pub(crate) fn advantage(&self, question: u64, reward: f64) -> f64 {
         let Some(group) = self.rewards.get(&question).filter(|group| group.count > 1) else {
             return 0.0;
         };
@@ -64,7 +64,7 @@ impl Groups {
     }
 
     /// The groups of at least two samples with rewards; `None` if there is none.
-    pub(super) fn summary(&self) -> Option<GroupSummary> {
+    pub(crate) fn summary(&self) -> Option<GroupSummary> {
         let mut summary = GroupSummary::default();
         for group in self.rewards.values().filter(|group| group.several) {
             summary.groups += 1;

@@ -13,7 +13,7 @@ const GRAMMAR: usize = 32;
 
 /// A part of an answer, in tokens.
 #[derive(Clone)]
-pub(super) enum TokenPart {
+pub(crate) enum TokenPart {
     /// Text of the judge's own, up to where it ends its answer.
     Analysis,
     /// Known text, or one of several.
@@ -29,9 +29,9 @@ pub(super) enum TokenPart {
 
 /// One of several rows of tokens, none of which begins with another.
 #[derive(Debug, Clone)]
-pub(super) struct Fork {
+pub(crate) struct Fork {
     /// What it decides, and the words; none for known text.
-    pub(super) choice: Option<(ChoiceField, Arc<[String]>)>,
+    pub(crate) choice: Option<(ChoiceField, Arc<[String]>)>,
     /// What to record of the first token in which the words differ, if not what the request says.
     numbers: Option<Arc<Choices>>,
     branches: Arc<[Vec<u32>]>,
@@ -42,7 +42,7 @@ pub(super) struct Fork {
 
 impl Fork {
     /// A fork of texts that stand at `place`. `end` is put after texts one of which begins with another.
-    pub(super) fn new(
+    pub(crate) fn new(
         tokenizer: &Tokenizer,
         place: Place,
         texts: impl IntoIterator<Item = impl AsRef<str>>,
@@ -102,7 +102,7 @@ impl Fork {
     }
 
     /// Takes the tokens that are known by now.
-    pub(super) fn take_known(&mut self) -> Vec<u32> {
+    pub(crate) fn take_known(&mut self) -> Vec<u32> {
         let end = self.common(self.taken);
         let first = self
             .alive
@@ -114,7 +114,7 @@ impl Fork {
     }
 
     /// The branch that was taken, once only one is left.
-    pub(super) fn taken_branch(&self) -> Option<usize> {
+    pub(crate) fn taken_branch(&self) -> Option<usize> {
         match self.alive.as_slice() {
             [one] => Some(*one),
             _ => None,
@@ -122,12 +122,12 @@ impl Fork {
     }
 
     /// A branch as a whole.
-    pub(super) fn branch(&self, branch: usize) -> &[u32] {
+    pub(crate) fn branch(&self, branch: usize) -> &[u32] {
         self.branches.get(branch).map_or(&[], Vec::as_slice)
     }
 
     /// How it may begin: with the tokens that all branches have in common, or else with the first of each.
-    pub(super) fn beginnings(&self) -> Vec<Vec<u32>> {
+    pub(crate) fn beginnings(&self) -> Vec<Vec<u32>> {
         let common = self.common(0);
         if common > 0 {
             return vec![self.branches[0][..common].to_vec()];
@@ -138,7 +138,7 @@ impl Fork {
     }
 
     /// The same with more branches.
-    pub(super) fn or(mut self, more: Vec<Vec<u32>>) -> Self {
+    pub(crate) fn or(mut self, more: Vec<Vec<u32>>) -> Self {
         let mut branches = self.branches.to_vec();
         branches.extend(more);
         self.alive = (0..branches.len()).collect();
@@ -147,12 +147,12 @@ impl Fork {
     }
 
     /// Whether nothing of it was chosen yet.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.alive.len() == self.branches.len()
     }
 
     /// The tokens that may come next.
-    pub(super) fn options(&self) -> TokenSet {
+    pub(crate) fn options(&self) -> TokenSet {
         let tokens = self.alive.iter();
         tokens
             .filter_map(|&branch| self.branches[branch].get(self.taken).copied())
@@ -160,12 +160,12 @@ impl Fork {
     }
 
     /// What to record of the next choice.
-    pub(super) fn numbers(&self) -> Option<Arc<Choices>> {
+    pub(crate) fn numbers(&self) -> Option<Arc<Choices>> {
         self.numbers.clone().filter(|_| self.is_whole())
     }
 
     /// Takes a token that was chosen.
-    pub(super) fn push(&mut self, token: u32) {
+    pub(crate) fn push(&mut self, token: u32) {
         let (branches, at) = (&self.branches, self.taken);
         self.alive
             .retain(|&branch| branches[branch].get(at) == Some(&token));
@@ -175,7 +175,7 @@ impl Fork {
 
 impl TokenPart {
     /// The tokens that it may begin with; none where that is any.
-    pub(super) fn firsts(&self) -> TokenSet {
+    pub(crate) fn firsts(&self) -> TokenSet {
         match self {
             Self::Analysis | Self::Reason { .. } => TokenSet::default(),
             Self::Fork(fork) => {
@@ -190,7 +190,7 @@ impl TokenPart {
     }
 
     /// The most tokens that it takes, the judge's own text left aside.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         match self {
             Self::Analysis => 0,
             Self::Fork(fork) => fork.branches.iter().map(Vec::len).max().unwrap_or(0),
@@ -202,7 +202,7 @@ impl TokenPart {
 
 /// A scaffold that stands at `place`, in tokens. The text after a choice is tokenised together with its words, so that the tokens
 /// are those of the whole text. `end` is a token that ends an answer.
-pub(super) fn tokenise(
+pub(crate) fn tokenise(
     scaffold: &Scaffold,
     tokenizer: &Tokenizer,
     place: Place,
