@@ -39,8 +39,10 @@ fn measure<I, O>(
     let mut round = || {
         let mut input = prepare();
         let start = Instant::now();
-        black_box(work(&mut input));
-        start.elapsed()
+        let made = black_box(work(&mut input));
+        let took = start.elapsed();
+        drop(made);
+        took
     };
     let start = Instant::now();
     while start.elapsed() < TIME / 5 {
@@ -231,6 +233,13 @@ fn main() {
         ("rules", rules),
         ("block_pool", block_pool),
     ];
+    let known = |word: &String| rooms.iter().any(|(name, _)| name == word);
+    if let Some(word) = asked.iter().find(|word| !known(word)) {
+        eprintln!(
+            "{word}: rows are of {}",
+            rooms.map(|(name, _)| name).join(", ")
+        );
+    }
     for (name, room) in rooms {
         if asked.is_empty() || asked.iter().any(|word| word == name) {
             room();

@@ -631,27 +631,29 @@ impl Loader<'_> {
         let recurrent = self.checkpoint.config.recurrent.as_ref();
         let joined = recurrent.filter(|_| names.are_joined());
         let joined = joined.map(|recurrent| DeltaNames::joined_rows(&recurrent.shape));
-        let part = |name: &String, rows: usize, kept: WeightType| {
+        let part = |name: &String, rows: usize| {
             let (mut weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
             if let Some(joined) = &joined {
                 let rows = joined[rows].iter().map(|row| *row as u32);
                 let rows = Tensor::from_iter(rows, weight.device())?;
                 weight = weight.index_select(&rows, 0)?;
             }
-            Ok::<_, ModelError>(Linear::new(weight, None, kept)?)
+            Ok::<_, ModelError>(weight)
         };
         let wide = |name, rows| match joined {
-            Some(_) => part(name, rows, self.precision.weights),
+            Some(_) => Ok(Linear::new(
+                part(name, rows)?,
+                None,
+                self.precision.weights,
+            )?),
             None => linear(name),
         };
-        // These two are small, and what they say of a state's decay is not to be rounded.
-        let kept = self.precision.weights.for_router(self.precision.compute);
         Ok(RecurrentLayer {
             index,
             qkv: wide(&names.qkv, 0)?,
             gate: wide(&names.gate, 1)?,
-            beta: part(&names.beta, 2, kept)?,
-            step: part(&names.step, 3, kept)?,
+            beta: Linear::exact(part(&names.beta, 2)?, None)?,
+            step: Linear::exact(part(&names.step, 3)?, None)?,
             weights: self.checkpoint.delta(names)?,
             output: linear(&names.output)?,
         })
@@ -688,7 +690,7 @@ impl Loader<'_> {
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
         let router = std::slice::from_ref(router);
-        // The router is small, and rounding it would choose other experts.
+        // Rounding it would choose other experts.
         let exact = TensorReader {
             compute: DType::F32,
             matrices: self.checkpoint.matrices.map(|_| DType::F32),
@@ -699,7 +701,6 @@ impl Loader<'_> {
             let scale = (exact.vector(&beside.router_scale)? / (config.hidden as f64).sqrt())?;
             router = router.to_dtype(DType::F32)?.broadcast_mul(&scale)?;
         }
-        let router_type = self.precision.weights.for_router(self.precision.compute);
         let experts = (0..sizes.count)
             .map(|index| match experts {
                 ExpertNames::Apart(experts) => self.gated(&experts[index]),
@@ -721,14 +722,14 @@ impl Loader<'_> {
         let shared = shared.as_ref().map(|names| {
             let weight = names.weight.as_ref().map(|name| {
                 let (weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
-                Ok::<_, ModelError>(Linear::new(weight, None, router_type)?)
+                Ok::<_, ModelError>(Linear::exact(weight, None)?)
             });
             Ok::<_, ModelError>((self.gated(&names.expert)?, weight.transpose()?))
         });
         let correction = correction.as_ref();
         let correction = correction.map(|name| self.checkpoint.numbers(name));
         let mut mixture = Mixture {
-            router: Linear::new(router, bias, router_type)?,
+            router: Linear::exact(router, bias)?,
             correction: correction.transpose()?,
             experts,
             shared: shared.transpose()?,

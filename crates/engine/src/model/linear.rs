@@ -45,6 +45,12 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
+    /// A layer whose weight keeps its type: small ones whose rounding would show in all behind them, which are routers and what decays a state.
+    pub(crate) fn exact(weight: Tensor, bias: Option<Tensor>) -> Result<Self> {
+        let weight_type = WeightType::exact(weight.dtype());
+        Self::new(weight, bias, weight_type)
+    }
+
     /// A layer of the CPU from a packed weight.
     pub(crate) fn packed(weight: PackedMatrix, bias: Option<Tensor>) -> Self {
         Self {
@@ -171,5 +177,19 @@ mod tests {
             };
             assert_eq!(bits(blocks), bits(whole), "{kind}");
         }
+    }
+
+    /// Rows that bf16 would make one stay apart; numbers of 16 bits give what they give in f32.
+    #[test]
+    fn an_exact_layer_keeps_what_bf16_would_lose() {
+        let near = Tensor::new(&[[1f32, 0.5], [1.0 + 2f32.powi(-12), 0.5]], &Device::Cpu).unwrap();
+        let x = Tensor::new(&[[2f32, 1.0]], &Device::Cpu).unwrap();
+        let of = |weight: &Tensor| -> Vec<Vec<f32>> {
+            let layer = Linear::exact(weight.clone(), None).unwrap();
+            layer.forward(&x).unwrap().to_vec2().unwrap()
+        };
+        assert_eq!(of(&near), [[2.5, 2.5 + 2f32.powi(-11)]]);
+        let rounded = near.to_dtype(candle_core::DType::BF16).unwrap();
+        assert_eq!(of(&rounded), [[2.5, 2.5]]);
     }
 }

@@ -177,15 +177,6 @@ impl WeightType {
         }
     }
 
-    /// The type of a mixture's router in a model that computes in `compute`: never quantised.
-    #[must_use]
-    pub(crate) fn for_router(self, compute: DType) -> Self {
-        match self {
-            Self::F32 | Self::F16 | Self::BF16 => self,
-            Self::Q8_0 | Self::Q4K | Self::F8E4M3 | Self::Stored { .. } => Self::exact(compute),
-        }
-    }
-
     /// Bits per weight, scales included.
     pub fn bits(self) -> f64 {
         match self {

@@ -1,6 +1,7 @@
 //! Files that claim what they do not hold, and files with the format's later encodings.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding};
@@ -149,6 +150,21 @@ fn an_end_that_is_no_footer_is_refused() {
         MAGIC,
     ];
     refused(&large.concat(), "more than 67108864");
+}
+
+#[test]
+fn a_changed_byte_ends_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rows");
+    for name in ["verl", "datasets", "duckdb"] {
+        let whole = fs::read(folder.join(format!("{name}.parquet"))).unwrap();
+        let mut refusals = 0;
+        for at in (0..whole.len()).step_by(7) {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x55;
+            refusals += usize::from(read(&changed).is_err());
+        }
+        assert!(refusals > 10, "{name}: {refusals}");
+    }
 }
 
 #[test]

@@ -404,7 +404,7 @@ pub(crate) fn wrappers() -> impl Iterator<Item = Wrapper> {
             class: words.next()?,
             model_type: words.next()?,
             text: words.next()?,
-            ties: words.next().is_some(),
+            ties: words.next() == Some("tied"),
         })
     })
 }
@@ -537,7 +537,7 @@ impl PartialEq for Family {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{FAMILIES, Part};
+    use super::{FAMILIES, Part, WRAPPERS, wrappers};
 
     #[test]
     fn rows_have_their_own_names_and_parts() {
@@ -561,6 +561,19 @@ mod tests {
             assert!(either(Part::AttentionNorm, Part::AttentionResultNorm));
             assert!(either(Part::FeedForwardNorm, Part::FeedForwardResultNorm));
         }
+    }
+
+    #[test]
+    fn a_line_of_wrappers_is_three_words_and_perhaps_tied() {
+        for line in WRAPPERS.lines() {
+            let words: Vec<&str> = line.split('\t').collect();
+            assert!(words.iter().all(|word| !word.is_empty()), "{line:?}");
+            assert!(
+                matches!(words[..], [_, _, _] | [_, _, _, "tied"]),
+                "{line:?}"
+            );
+        }
+        assert_eq!(wrappers().count(), WRAPPERS.lines().count());
     }
 
     /// A name in GGUF leads to the part that has it in this family: `post_attention_norm` is the norm of attention's result in one
