@@ -324,9 +324,7 @@ bench_said() { echo "$(number "$results/bench/$1.json" verdicts_per_second) verd
 profiles_row() {
     local name=$1 file=$results/profiles/$1
     shift
-    timeout -k 10 "$limit" "$juror" bench --device cuda "$@" --profile "$file.trace.json" \
-        >"$file.log" 2>&1 || return
-    gzip -f "$file.trace.json"
+    timeout -k 10 "$limit" "$juror" bench --device cuda "$@" >"$file.log" 2>&1 || return
     if [[ -n $profiler ]]; then
         local few
         read -ra few <<<"$(sed -E 's/--samples [0-9]+/--samples 32/' <<<"$*")"

@@ -4,7 +4,7 @@ use super::Report;
 use super::breakdown::Breakdown;
 
 /// Seconds below which a run says little: one step more or less, or another program's turn, changes its figures.
-pub(crate) const TOO_SHORT: f64 = 1.0;
+const TOO_SHORT: f64 = 1.0;
 
 /// From this share of a ceiling on, that ceiling is what limits.
 const NEAR: f64 = 0.4;

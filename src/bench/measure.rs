@@ -14,9 +14,7 @@ use juror_engine::model::profile::{Profile, Span};
 pub(crate) struct Measured {
     /// What it took to compute the template, before the clock started.
     pub template: Duration,
-    /// When the first request was handed in.
-    pub started: Instant,
-    /// From there to the last token.
+    /// From the first request that was handed in to the last token.
     pub wall: Duration,
     pub requests: Vec<RequestTimes>,
     pub record: Recorded,
@@ -118,7 +116,6 @@ pub(crate) fn measure(
     model.set_profile(Profile::off());
     Ok(Measured {
         template,
-        started,
         wall,
         requests: times,
         record: recorder.take(),

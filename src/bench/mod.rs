@@ -1,7 +1,7 @@
 //! How fast a judge is: a workload through the real engine, measured.
 //!
 //! ```text
-//! Workload ─▶ jobs ─▶ measure(model, sizes) ─▶ Measured ─▶ Report ─▶ table, JSON; steps and spans ─▶ Chrome trace
+//! Workload ─▶ jobs ─▶ measure(model, sizes) ─▶ Measured ─▶ Report ─▶ table, JSON
 //! ```
 //!
 //! | file | what it is for |
@@ -15,7 +15,6 @@
 //! | [`limit`] | what kept a run from being faster |
 //! | [`breakdown`], [`report`] | where the time went; all figures |
 //! | [`session`] | from a model's files to figures |
-//! | [`trace`] | a run for Chrome's trace viewer |
 //! | [`shared`] | one loaded model for several runs |
 
 pub(crate) mod breakdown;
@@ -29,7 +28,6 @@ pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod shared;
 pub(crate) mod statistics;
-pub(crate) mod trace;
 pub(crate) mod workload;
 
 pub(crate) use ceiling::Ceiling;

@@ -1,15 +1,13 @@
-//! A benchmark from the model's files to figures: load, measure the device, run, sweep.
+//! A benchmark from the model's files to figures: load, measure the device, run.
 
 use std::time::Instant;
 
 use candle_core::Device;
-use serde::Serialize;
 
-use super::measure::{MeasureSettings, Measured, measure};
+use super::measure::{MeasureSettings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
-use super::{Ceiling, Context, Estimate, Report, Tokens, trace};
-use juror_data::output::{OutputError, OutputFile};
+use super::{Ceiling, Context, Estimate, Report, Tokens};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, EngineError, Sampling};
 use juror_engine::model::cpu::instructions::InstructionSet;
@@ -37,7 +35,7 @@ pub(crate) struct Subject {
     pub jobs: Vec<Job>,
 }
 
-/// A loaded model and its ceilings, ready to be measured in any setting.
+/// A loaded model and its ceilings, ready to be measured.
 pub(crate) struct Bench {
     pub subject: Subject,
     model: SharedModel,
@@ -48,13 +46,6 @@ pub(crate) struct Bench {
     /// The number of a device's weights in MXFP4, whatever the others are stored in.
     packed: usize,
     pub load_seconds: f64,
-}
-
-/// One setting of a sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Setting {
-    pub max_sequences: usize,
-    pub token_budget: usize,
 }
 
 impl Bench {
@@ -95,7 +86,7 @@ impl Bench {
         config_for(&self.subject, &options)
     }
 
-    /// Runs one setting. With `breakdown` it also records where the time goes; on a GPU recording slows a run down, so it is
+    /// Runs it once. With `breakdown` it also records where the time goes; on a GPU recording slows a run down, so it is
     /// done in a second, shorter run. `progress` is called after each step with the tokens generated so far.
     pub(crate) fn run(
         &self,
@@ -104,7 +95,7 @@ impl Bench {
         seed: u64,
         breakdown: bool,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<(Report, Measured), EngineError> {
+    ) -> Result<Report, EngineError> {
         let mut settings = MeasureSettings {
             sampling,
             seed,
@@ -121,14 +112,13 @@ impl Bench {
         };
         let mut report = Report::new(&run, &context);
         if settings.profile || !breakdown {
-            return Ok((report, run));
+            return Ok(report);
         }
         settings.profile = true;
         let some = &jobs[..jobs.len().min(config.max_sequences)];
         let profiled = measure(&self.model, config, some, &settings, &mut |_| {})?;
         report.breakdown = Report::new(&profiled, &context).breakdown;
-        let spans = profiled.spans;
-        Ok((report, Measured { spans, ..run }))
+        Ok(report)
     }
 
     /// The estimate for one run in an engine of these sizes; of several devices without what their sums take.
@@ -194,12 +184,6 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
     )
 }
 
-/// Writes a run for Chrome's trace viewer.
-pub(crate) fn write_trace(file: &OutputFile, run: &Measured) -> Result<(), OutputError> {
-    // On a GPU the spans are from a later run; they are shown from its beginning.
-    file.write(|out| trace::write(out, run.started, &run.record.steps, &run.spans))
-}
-
 /// The commit of the sources that this program was built from.
 pub(crate) const COMMIT: Option<&str> = option_env!("JUROR_COMMIT");
 
@@ -228,28 +212,6 @@ pub(crate) fn machine() -> String {
 }
 
 impl Subject {
-    /// The settings of a sweep: batch sizes up to the number of generations, by token budgets.
-    pub(crate) fn settings(&self) -> Vec<Setting> {
-        let (batches, budgets): (&[usize], &[usize]) = if self.device.is_cpu() {
-            (&[1, 4, 8, 16, 32, 64, 128], &[128, 256, 512, 1024])
-        } else {
-            (
-                &[32, 64, 128, 192, 256, 384, 512],
-                &[2048, 4096, 8192, 16384],
-            )
-        };
-        let most = self.jobs.len();
-        let beyond = batches.iter().position(|&batch| batch >= most);
-        let batches = &batches[..beyond.map_or(batches.len(), |last| last + 1)];
-        let settings = batches.iter().flat_map(|&max_sequences| {
-            budgets.iter().map(move |&token_budget| Setting {
-                max_sequences,
-                token_budget,
-            })
-        });
-        settings.collect()
-    }
-
     /// Checks that the jobs can be run at all, without loading anything.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         let jobs = self.jobs.iter();

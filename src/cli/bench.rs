@@ -17,13 +17,12 @@ use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
 use super::{DONE, Failure, OrFail, counted, say};
-use crate::bench::limit::TOO_SHORT;
-use crate::bench::session::{Bench, COMMIT, Setting, Subject, features, machine, write_trace};
-use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, trace, workload};
+use crate::bench::session::{Bench, COMMIT, Subject, features, machine};
+use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, workload};
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
 use juror_engine::checkpoint::{ModelConfig, Weights};
-use juror_engine::engine::{Drafts, EngineConfig, Sampling};
+use juror_engine::engine::{Drafts, Sampling};
 use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_engine::model::describe_device;
 use juror_hub::Want;
@@ -108,18 +107,12 @@ pub(super) struct BenchArguments {
     /// Runs; the one with the median verdicts/s is reported
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Report")]
     runs: u32,
-    /// Try batch sizes and token budgets, and name the best
-    #[arg(long, conflicts_with_all = ["max_sequences", "token_budget", "runs"], help_heading = "Report")]
-    sweep: bool,
     /// Leave out where the time goes: on a GPU that takes a second run
-    #[arg(long, conflicts_with = "profile", help_heading = "Report")]
+    #[arg(long, help_heading = "Report")]
     no_breakdown: bool,
     /// Write the figures as JSON; `-` for standard output, the table then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     json: Option<PathBuf>,
-    /// Write a trace for Chrome's trace viewer (`chrome://tracing`, `ui.perfetto.dev`)
-    #[arg(long, value_name = "FILE", help_heading = "Report")]
-    profile: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArgument,
 }
@@ -140,11 +133,6 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     }
     let mut outputs = output::outputs(arguments.force);
     let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::BENCH)?;
-    let profile = output::open(
-        &mut outputs,
-        arguments.profile.as_ref(),
-        Mark::Beginning(trace::BEGINNING.into()),
-    )?;
     let mut options = arguments.engine.options(&arguments.model);
     if options.drafts == Drafts::Auto {
         // Made-up prompts, and texts past their ends, repeat themselves as no judge does.
@@ -159,94 +147,33 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         subject.config.parameters() as f64 / 1e6,
         subject.precision
     ));
-    // A sweep is loaded for the largest of its settings.
-    let mut largest = options;
-    if arguments.sweep {
-        let tried = subject.settings();
-        let most = |of: fn(&Setting) -> usize| tried.iter().map(of).max();
-        largest.max_sequences = most(|setting| setting.max_sequences);
-        largest.token_budget = most(|setting| setting.token_budget);
-    }
-    let bench = Bench::load(subject, &largest)?;
-    let settings = if arguments.sweep {
-        bench.subject.settings()
-    } else {
-        Vec::new()
-    };
-    let configs: Vec<EngineConfig> = if arguments.sweep {
-        let with = |setting: &Setting| EngineOptions {
-            max_sequences: Some(setting.max_sequences),
-            token_budget: Some(setting.token_budget),
-            ..options
-        };
-        let each = settings
-            .iter()
-            .map(|setting| bench.engine_config(&with(setting)));
-        each.collect()
-    } else {
-        vec![bench.engine_config(&options); arguments.runs as usize]
-    };
-    let estimates = configs.iter().map(|config| bench.estimate(config));
-    let seconds: f64 = estimates.clone().map(|estimate| estimate.seconds()).sum();
-    if let Some(estimate) = estimates.last() {
-        say(&format!(
-            "estimate: about {} in {}, and {} of memory",
-            Seconds(seconds),
-            counted(configs.len(), "run"),
-            estimate.memory()
-        ));
-    }
+    let bench = Bench::load(subject, &options)?;
+    let config = bench.engine_config(&options);
+    let estimate = bench.estimate(&config);
+    let runs = arguments.runs as usize;
+    say(&format!(
+        "estimate: about {} in {}, and {} of memory",
+        Seconds(estimate.seconds() * runs as f64),
+        counted(runs, "run"),
+        estimate.memory()
+    ));
     let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
     let outputs = bench.subject.jobs.iter().map(|job| job.output as u64).sum();
-    let measured = |at: usize| {
-        let name = format!("run {} of {}", at + 1, configs.len());
-        let mut progress = RunProgress::new(name, outputs);
-        let measured = bench.run(&configs[at], sampling, seed, breakdown, &mut |done| {
+    let mut reports: Vec<Report> = Vec::new();
+    for at in 1..=runs {
+        let mut progress = RunProgress::new(format!("run {at} of {runs}"), outputs);
+        let measured = bench.run(&config, sampling, seed, breakdown, &mut |done| {
             progress.update(done);
         });
         progress.finish();
-        measured.map_err(Failure::from)
-    };
-    let mut reports: Vec<Report> = Vec::new();
-    let mut best = None;
-    if arguments.sweep {
-        for (at, setting) in settings.iter().enumerate() {
-            let (report, run) = measured(at)?;
-            say(&format!(
-                "--max-sequences {:4} --token-budget {:5}: {:.3} verdicts/s",
-                setting.max_sequences, setting.token_budget, report.verdicts_per_second
-            ));
-            let better = reports
-                .iter()
-                .all(|other| other.verdicts_per_second < report.verdicts_per_second);
-            reports.push(report);
-            if better {
-                best = Some((reports.len() - 1, run));
-            }
-        }
-    } else {
-        let mut runs = Vec::new();
-        for at in 0..configs.len() {
-            let (report, run) = measured(at)?;
-            reports.push(report);
-            runs.push(run);
-        }
-        let mut order: Vec<usize> = (0..reports.len()).collect();
-        order.sort_by(|&a, &b| {
-            let speed = |index: usize| reports[index].verdicts_per_second;
-            speed(a).total_cmp(&speed(b))
-        });
-        let median = order[order.len() / 2];
-        best = Some((median, runs.swap_remove(median)));
+        reports.push(measured?);
     }
-    let Some((best, run)) = best else {
+    let mut order: Vec<&Report> = reports.iter().collect();
+    order.sort_by(|a, b| a.verdicts_per_second.total_cmp(&b.verdicts_per_second));
+    let Some(report) = order.get(runs / 2).copied() else {
         return Err(anyhow!("nothing was measured")).or_fail();
     };
-    let report = &reports[best];
-    if let Some(file) = &profile {
-        write_trace(file, &run).or_fail()?;
-    }
-    let table = table(report, arguments.sweep);
+    let table = table(report);
     let document = match arguments.json {
         Some(_) => Some(document(arguments, &bench, &workload, report, &reports).or_fail()?),
         None => None,
@@ -255,25 +182,12 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// The figures for people; after a sweep with the flags that give them.
-fn table(report: &Report, sweep: bool) -> String {
+/// The figures for people.
+fn table(report: &Report) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     for (what, figure) in report.rows() {
         let _ = writeln!(text, "{what:22} {figure}");
-    }
-    if sweep && report.duration < TOO_SHORT {
-        let _ = writeln!(
-            text,
-            "{:22} not named: runs of {:.2} s are too short to tell; give more --samples",
-            "best setting", report.duration
-        );
-    } else if sweep {
-        let _ = writeln!(
-            text,
-            "{:22} --max-sequences {} --token-budget {}",
-            "best setting", report.max_sequences, report.token_budget
-        );
     }
     text
 }
@@ -283,7 +197,7 @@ fn inputs(arguments: &BenchArguments) -> impl Iterator<Item = String> {
     inputs.map(|path| path.display().to_string())
 }
 
-/// Everything that `--json` writes, with the figures of the only, or the best, setting at the top.
+/// Everything that `--json` writes, with the figures of the median run at the top.
 fn document(
     arguments: &BenchArguments,
     bench: &Bench,

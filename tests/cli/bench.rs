@@ -42,8 +42,6 @@ fn figures_of_a_made_up_workload_add_up() {
             "20-30",
             "--output-tokens",
             "5",
-            "--profile",
-            "trace.json",
         ],
     );
     let number = |name: &str| {
@@ -101,21 +99,10 @@ fn figures_of_a_made_up_workload_add_up() {
         sum > 0.5 * seconds && sum <= seconds * 1.001,
         "{sum} of {seconds}"
     );
-
-    let trace: Value = serde_json::from_str(&folder.read("trace.json")).unwrap();
-    let events = trace["traceEvents"].as_array().unwrap();
-    let steps = events
-        .iter()
-        .filter(|event| event["args"]["kv_blocks"].is_u64())
-        .count();
-    assert_eq!(figures["steps"], steps);
-    let gemm = events.iter().filter(|event| event["name"] == "gemm");
-    // Three products a layer and step.
-    assert_eq!(gemm.count(), steps * 2 * 3);
 }
 
 #[test]
-fn real_prompts_and_the_best_setting_of_a_sweep() {
+fn real_prompts_and_the_median_of_three_runs() {
     let folder = Folder::new();
     let rollouts = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rollouts.jsonl");
     let figures = bench(
@@ -126,26 +113,27 @@ fn real_prompts_and_the_best_setting_of_a_sweep() {
             "3",
             "--output-tokens",
             "2",
-            "--sweep",
+            "--runs",
+            "3",
             "--no-breakdown",
         ],
     );
     assert_eq!(figures["completed"], 3);
     assert!(figures["breakdown"].is_null());
     let runs = figures["runs"].as_array().unwrap();
-    // Batches of 1 and 4, four budgets each.
-    assert_eq!(runs.len(), 8);
-    let best = runs
+    let mut speeds: Vec<f64> = runs
         .iter()
         .map(|run| run["verdicts_per_second"].as_f64().unwrap())
-        .fold(0.0, f64::max);
-    assert_eq!(figures["verdicts_per_second"].as_f64(), Some(best));
+        .collect();
+    speeds.sort_by(f64::total_cmp);
+    assert_eq!(speeds.len(), 3);
+    assert_eq!(figures["verdicts_per_second"].as_f64(), Some(speeds[1]));
     // The prompts that `juror judge` writes: a template of 622 tokens, 608 of them in whole blocks.
     assert!(figures["cached_tokens"].as_u64().unwrap() >= 3 * 608);
 }
 
 #[test]
-fn short_runs_name_no_best_setting_and_say_so() {
+fn short_runs_say_that_they_tell_little() {
     let folder = Folder::new();
     folder.write("config.json", shape());
     let arguments = [
@@ -170,15 +158,6 @@ fn short_runs_name_no_best_setting_and_say_so() {
     );
     let limit = "limited by             too few samples to tell: 2 generations";
     assert!(ran.stdout.contains(limit), "{}", ran.stdout);
-    let ran = folder.run(&[&arguments[..], &["--sweep"]].concat());
-    ran.expect(0, &["estimate: about ", " in 8 runs"]);
-    let best = "best setting           not named: runs of ";
-    assert!(ran.stdout.contains(best), "{}", ran.stdout);
-    assert!(
-        !ran.stdout.contains("best setting           --max"),
-        "{}",
-        ran.stdout
-    );
 }
 
 #[test]

@@ -100,7 +100,6 @@ fn commands_agree() {
                 "judge in.jsonl --model model -o void/out.jsonl",
                 "verify pairs.jsonl -o void/out.jsonl",
                 "bench --samples 1 --model model --json void/out.json",
-                "bench --samples 1 --model model --profile void/trace.json",
             ],
             2,
             "there is no folder void",

@@ -285,15 +285,6 @@ fn one_file_is_not_two_outputs() {
             "--summary-json",
             "x.rejected.jsonl",
         ],
-        &[
-            "bench",
-            "--synthetic",
-            "config.json",
-            "--json",
-            "x",
-            "--profile",
-            "x",
-        ],
     ] {
         folder.run(arguments).expect(2, &["named for two outputs"]);
         assert!(!folder.has("x"), "{arguments:?}");

@@ -181,7 +181,7 @@ fn pipes_and_devices_are_written_to() {
 #[test]
 fn what_bench_writes_replaces_no_more_than_an_output_does() {
     let folder = prepared();
-    let bench = |json, profile| {
+    let bench = |json| {
         [
             "bench",
             "in.jsonl",
@@ -189,29 +189,30 @@ fn what_bench_writes_replaces_no_more_than_an_output_does() {
             "--output-tokens=1",
             "--json",
             json,
-            "--profile",
-            profile,
         ]
     };
-    for name in ["file", "one", "log", "trace"] {
+    for name in ["file", "one", "log", "others"] {
         folder.write(name, "first\n");
     }
     symlink("file", folder.path("link")).unwrap();
     fs::hard_link(folder.path("one"), folder.path("two")).unwrap();
+    for (out, written) in [("link", "file"), ("two", "one")] {
+        let there = format!("{out} is there");
+        folder.run(&bench(out)).expect(2, &[&there, "--force"]);
+        folder
+            .run(&[&bench(out)[..], &["--force"]].concat())
+            .expect(0, &[]);
+        assert!(folder.read(written).starts_with("{\n"));
+    }
+    for (script, out, log) in [
+        ("\"$0\" \"$@\" >> log", "/dev/stdout", "log"),
+        ("\"$0\" \"$@\" 7>> others", "/dev/fd/7", "others"),
+    ] {
+        shell(&folder, script, &bench(out)).expect(0, &[]);
+        assert!(folder.read(log).starts_with("first\n{\n"));
+    }
     folder
-        .run(&bench("link", "two"))
-        .expect(2, &["link is there", "--force"]);
-    folder
-        .run(&[&bench("link", "two")[..], &["--force"]].concat())
-        .expect(0, &[]);
-    assert!(folder.read("file").starts_with("{\n"));
-    assert!(folder.read("one").starts_with("{\"otherData\""));
-    let script = "\"$0\" \"$@\" >> log 7>> trace";
-    shell(&folder, script, &bench("/dev/stdout", "/dev/fd/7")).expect(0, &[]);
-    assert!(folder.read("log").starts_with("first\n{\n"));
-    assert!(folder.read("trace").starts_with("first\n{\"otherData\""));
-    folder
-        .run(&bench("/dev/full", "other"))
+        .run(&bench("/dev/full"))
         .expect(1, &["could not write /dev/full", "No space left"]);
 }
 
