@@ -15,9 +15,7 @@ pub(super) const TOOL_RESULTS: &str = "tool results";
 /// A part of a message's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentPart<'p> {
-    /// What is said.
     Text(&'p str),
-    /// Why nothing is said.
     Refusal(&'p str),
     /// Thinking, or the call or the result of a tool.
     LeftOut(&'static str),

@@ -25,18 +25,29 @@
 //!
 //! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
 //! before anything is judged.
+//!
+//! Modules of items in the prelude of `juror` warn of missing documentation.
+
+#![allow(
+    missing_docs,
+    reason = "what this crate offers to the others may change in any version"
+)]
 
 #[macro_use]
 mod named;
 
 mod chat_prompt;
+#[warn(missing_docs)]
 mod columns;
 mod content_part;
+#[warn(missing_docs)]
 mod error;
 mod input;
 pub mod journal;
 mod json_text;
+#[warn(missing_docs)]
 mod keep;
+#[warn(missing_docs)]
 pub mod load;
 mod merge;
 mod messages;
@@ -44,16 +55,21 @@ mod needs;
 pub mod output;
 mod path;
 mod places;
+#[warn(missing_docs)]
 mod preset;
 mod rejected;
 mod row;
 mod rows;
+#[warn(missing_docs)]
 pub mod rubric;
+#[warn(missing_docs)]
 mod sample;
 mod samples;
+#[warn(missing_docs)]
 mod shard;
 mod spool;
 mod texts;
+#[warn(missing_docs)]
 pub mod verdict;
 mod verdict_lines;
 

@@ -12,22 +12,18 @@ use crate::verdict::Verdict;
 
 /// Outputs that cannot be merged.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum MergeError {
     /// An output's journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Outputs of different runs.
     #[error("{} and {} are of different runs:\n{differences}", first.display(), second.display())]
     Different {
         first: PathBuf,
         second: PathBuf,
         differences: String,
     },
-    /// The merged output could not be written.
     #[error("could not write the output: {source}")]
     Write { source: io::Error },
-    /// Anything else, as text for the user.
     #[error("{0}")]
     Wrong(String),
 }
@@ -135,7 +131,6 @@ impl Shards {
         })
     }
 
-    /// Generations for each sample.
     pub fn trials(&self) -> u32 {
         self.manifest.trials
     }

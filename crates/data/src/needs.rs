@@ -19,14 +19,12 @@ pub struct Needs {
     pub messages: bool,
     /// Whether a second response is read, for comparison with the first; a row without one is a bad one.
     pub other: bool,
-    /// The criteria.
     pub rubric: RubricNeed,
 }
 
 /// Where a sample's rubric comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RubricNeed {
-    /// There is none.
     None,
     /// Each row has its own rubric.
     OfRow,

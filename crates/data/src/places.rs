@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use super::sample::id_hash;
 use super::verdict_lines::VerdictLine;
 
-/// Where samples are.
 #[derive(Debug, Default)]
 pub struct Places {
     of_ids: HashMap<u64, u32>,

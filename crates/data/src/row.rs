@@ -33,7 +33,6 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Reads a line.
     pub(super) fn parse(json: &'a JsonText<'a>) -> Result<Self, String> {
         let line = json.as_str();
         let found = match line.trim_start().as_bytes().first() {

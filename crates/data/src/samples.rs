@@ -24,7 +24,6 @@ pub struct Outline {
 ///
 /// [`Rows`]: super::Rows
 pub trait Samples: Sync {
-    /// The number of samples.
     fn count(&self) -> usize;
 
     /// What is known of the sample at `position` (less than [`Self::count`]).

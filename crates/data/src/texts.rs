@@ -164,7 +164,6 @@ pub struct Pair {
     pub id: Option<String>,
     /// The reference answer: of several, any of which is right, all of them.
     pub references: Vec<String>,
-    /// The response.
     pub response: String,
     /// Settings that differ from those of the run.
     pub config: Option<Map<String, Json>>,
@@ -525,7 +524,6 @@ impl Row<'_> {
         }
     }
 
-    /// The row's own rubric.
     fn rubric(
         &self,
         columns: &ColumnMap,

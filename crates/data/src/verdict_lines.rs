@@ -20,7 +20,6 @@ const AT_ONCE: usize = 8192;
 /// The keys of a verdict's line that other commands use; in a table, whose columns are not nested, also under their joined names.
 #[derive(Debug, Deserialize)]
 pub struct VerdictLine<'l> {
-    /// The sample's id.
     #[serde(borrow)]
     pub id: Cow<'l, str>,
     /// The id of the row, if the row has a list of responses.
@@ -38,7 +37,6 @@ pub struct VerdictLine<'l> {
     pub rule_outcome: Option<bool>,
     #[serde(borrow, default)]
     outcome_source: Option<Cow<'l, str>>,
-    /// The reward.
     pub reward: Option<f64>,
     /// Whether a fault of a server kept it from being judged.
     #[serde(default)]
@@ -95,7 +93,6 @@ impl<'l> VerdictLine<'l> {
         self.said(self.overall)
     }
 
-    /// The judge's probabilities.
     pub fn confidence(&self) -> Confidence<f64> {
         Confidence {
             process: self.confidence.process.or(self.confidence_process),
@@ -303,7 +300,6 @@ impl TrialsSeen {
         }
     }
 
-    /// Adds a sample.
     pub fn push(&mut self) {
         self.bits.push(0);
     }

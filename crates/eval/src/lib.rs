@@ -10,6 +10,11 @@
 //! | [`build`] | training data made with a judge: hard sets, preference pairs, best of n, accepted responses (`juror build`) |
 //! | [`gsm8k`] | GSM8K's evaluation protocol: extraction methods, pass@k, a local model as the solver (`juror gsm8k`) |
 
+#![allow(
+    missing_docs,
+    reason = "what this crate offers to the others may change in any version"
+)]
+
 #[macro_use(named)]
 extern crate juror_data;
 
@@ -46,10 +51,8 @@ pub enum EvalError {
     /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// What the user gave cannot be used.
     #[error("{0}")]
     Unusable(String),
-    /// Something else failed.
     #[error("{0}")]
     Failed(String),
 }

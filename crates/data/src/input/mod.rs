@@ -14,6 +14,7 @@ mod document;
 mod foreign;
 mod json_array;
 mod json_lines;
+#[warn(missing_docs)]
 mod line;
 mod parquet;
 
@@ -48,7 +49,6 @@ pub(super) const REJECTED: &str = ".rejected.jsonl";
 /// One file of rows, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Standard input.
     Stdin,
     /// A file, compressed or not.
     File(PathBuf),
@@ -311,10 +311,8 @@ fn unreadable(path: &Path, source: io::Error) -> DatasetError {
     }
 }
 
-/// The result of [`RowReader::next`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// A row.
     Row,
     /// Something that is not a row, and why.
     Bad(String),

@@ -7,46 +7,34 @@ use super::manifest::{self, Difference};
 
 /// A journal that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum JournalError {
-    /// It cannot be created or opened.
     #[error("could not open the journal {}: {source}. It lies beside the output: choose one in a folder that is there and may be written to", path.display())]
     Open { path: PathBuf, source: io::Error },
-    /// It is a folder, a device or a pipe.
     #[error("{} is not a regular file, so a run could not be resumed from it: choose another output", path.display())]
     NotAFile { path: PathBuf },
-    /// Another process has it open.
     #[error("another run is writing {}: wait for it to end, or choose another output", path.display())]
     Locked { path: PathBuf },
-    /// It cannot be locked, read or cut to its last whole line.
     #[error("could not read the journal {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// It is some other file.
     #[error("{} does not begin like a journal, so it is left alone: choose another output, or move that file away", path.display())]
     NotAJournal { path: PathBuf },
-    /// A line other than the last is broken.
     #[error("{}:{line}: not a verdict: {reason}. Only the last line can be torn by a crash, so the file was changed; remove that line to have its trial judged again, or start over with --restart", path.display())]
     Broken {
         path: PathBuf,
         line: usize,
         reason: String,
     },
-    /// Its first line is damaged.
     #[error("{}:1: the manifest was changed: {reason}. What the verdicts below were made with is not known: put the file back as it was, or start over with --restart", path.display())]
     Manifest { path: PathBuf, reason: String },
-    /// Its run was stopped before it wrote its first line.
     #[error("{} was begun by a run that has judged nothing yet: run its command again to go on", path.display())]
     NotBegun { path: PathBuf },
-    /// It belongs to a run with other settings or another input.
     #[error("{} was begun by a different run:\n{}\nUse the earlier settings to go on with it, choose another output, or pass --restart to throw its verdicts away and begin anew", path.display(), manifest::listing(differences, "in the journal", "now"))]
     Different {
         path: PathBuf,
         differences: Vec<Difference>,
     },
-    /// No temporary file could be made for the verdicts of a run without a journal.
     #[error("could not keep verdicts in a temporary file in {}: {source}; make room there, let TMPDIR name another folder, or name an output with `-o`", path.display())]
     Temporary { path: PathBuf, source: io::Error },
-    /// A line could not be written.
     #[error("could not write to the journal {}: {source}. Every verdict before is safe: make room, then run the same command again to go on", path.display())]
     Write { path: PathBuf, source: io::Error },
 }

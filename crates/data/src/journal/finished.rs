@@ -93,7 +93,6 @@ impl Finished {
     }
 }
 
-/// The result of [`Finished::insert`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noted {
     /// The trial was not finished before.

@@ -31,7 +31,6 @@ pub struct Manifest {
     /// The chat template's options, and the date it wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat: Option<ChatIdentity>,
-    /// How tokens are chosen.
     pub sampling: SamplingSettings,
     /// The seed of every random choice.
     pub seed: u64,
@@ -39,7 +38,6 @@ pub struct Manifest {
     pub trials: u32,
     /// The part the rules play.
     pub rules: String,
-    /// The reward policy.
     pub reward: String,
     /// How sure the judge must be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +55,6 @@ pub struct Manifest {
     pub own_answer: Option<String>,
     /// Whether prompt and completion are kept with every verdict.
     pub raw: bool,
-    /// The input.
     pub input: InputIdentity,
     /// The data sets of the hub that the input comes from, with their commits, `org/name@commit:config:split`, several
     /// separated by spaces. Recorded but not compared: if the fingerprint is the same, so are the samples.
@@ -141,7 +138,6 @@ pub struct ChatIdentity {
     pub force_domain: bool,
 }
 
-/// How tokens are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SamplingSettings {
     /// 0 is greedy.
@@ -152,7 +148,6 @@ pub struct SamplingSettings {
     pub top_p: Option<f32>,
     /// Choose among tokens at least this likely, compared with the likeliest.
     pub min_p: Option<f32>,
-    /// The longest completion.
     pub max_new_tokens: usize,
 }
 

@@ -92,7 +92,6 @@ impl Outputs {
 }
 
 impl OutputFile {
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

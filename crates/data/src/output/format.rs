@@ -7,7 +7,6 @@ use super::table::{self, Column};
 use super::{OutputError, OutputFile, has_place_beside};
 use crate::spool::temporary;
 
-/// How verdicts are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OutputFormat {
     /// One JSON object a line.

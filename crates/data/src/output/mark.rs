@@ -20,7 +20,6 @@ pub enum Mark {
     Beginning(String),
     /// The caller checks the whole file itself, continues it and replaces nothing.
     Checked,
-    /// Nothing.
     Nothing,
 }
 
@@ -33,7 +32,6 @@ impl Mark {
         "/lucky_guesses",
         "/resumed",
     ]);
-    /// `juror judge --consensus`
     pub const CONSENSUS: Self = Self::Values(&[
         "/id",
         "/trials",
@@ -42,7 +40,6 @@ impl Mark {
         "/outcome_votes",
         "/overall_votes",
     ]);
-    /// `juror judge --hard`
     pub const HARD: Self = Self::Values(&[
         "/id",
         "/question",
@@ -53,13 +50,9 @@ impl Mark {
     ]);
     /// Lines set aside (`--skip-bad`).
     pub const REJECTED: Self = Self::Values(&["/file", "/line", "/reason", "/text"]);
-    /// `juror batch export -o`
     pub const BATCH: Self = Self::Values(&["/custom_id=juror-", "/method", "/url", "/body"]);
-    /// `juror verify -o`
     pub const VERIFY: Self = Self::Values(&["/index", "/equal", "/profile"]);
-    /// `juror eval --json`
     pub const EVAL: Self = Self::Values(&["/version", "/judges/0/without_label", "/resamples"]);
-    /// `juror eval --rows-out`
     pub const EVAL_ROWS: Self = Self::Values(&[
         "/id",
         "/trial",
@@ -69,16 +62,13 @@ impl Mark {
         "/verdict/overall",
         "/misses",
     ]);
-    /// `juror calibrate -o`
     pub const CALIBRATION: Self = Self::Values(&["/fitted_by=juror calibrate"]);
-    /// `juror correlate --json`
     pub const CORRELATE: Self = Self::Values(&[
         "/version",
         "/fits/0/slope",
         "/fits/0/r_squared",
         "/fits/0/x",
     ]);
-    /// `juror gsm8k --json`
     pub const GSM8K: Self = Self::Values(&[
         "/version",
         "/files",
@@ -87,7 +77,6 @@ impl Mark {
         "/test_sets",
         "/methods",
     ]);
-    /// `juror gsm8k --rows-out`
     pub const GSM8K_ROWS: Self = Self::Values(&[
         "/id",
         "/question",
@@ -95,10 +84,8 @@ impl Mark {
         "/references",
         "/methods/strict-match/extracted",
     ]);
-    /// `juror build … --json`
     pub const BUILD: Self =
         Self::Values(&["/version", "/coverage/without_verdict", "/written/rows"]);
-    /// `juror attack --json`
     pub const ATTACK: Self = Self::Values(&[
         "/schema_version",
         "/juror",
@@ -106,9 +93,7 @@ impl Mark {
         "/questions",
         "/protocols/0/not_applicable",
     ]);
-    /// `juror attack --rows-out`
     pub const ATTACK_ROWS: Self = Self::Values(&["/made_by=juror attack", "/attack"]);
-    /// `juror bench --json`
     pub const BENCH: Self = Self::Values(&[
         "/schema_version",
         "/juror",

@@ -26,36 +26,25 @@ use self::target::Target;
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum OutputError {
-    /// Creating, writing or renaming failed.
     #[error("could not write {}: {source}. Nothing that was there before is changed; make room or choose another output", path.display())]
     Write { path: PathBuf, source: io::Error },
-    /// Writing to something that cannot be replaced as a whole failed.
     #[error("could not write {}: {source}. It is not a file of this name alone, so it was written where it is and may hold a part; make room or choose another output", path.display())]
     WriteInPlace { path: PathBuf, source: io::Error },
-    /// The name of the output promises a format that is not written.
     #[error("{} is not a name that juror writes: end it in .jsonl for JSON lines, .csv or .parquet", path.display())]
     Name { path: PathBuf },
-    /// A file that no run of this kind wrote would be replaced.
     #[error("{} is there, and would be replaced: choose another output, or pass --force", path.display())]
     Exists { path: PathBuf },
-    /// A file that is an input would be replaced.
     #[error("{} is an input, and would be replaced: name another file", path.display())]
     Input { path: PathBuf },
-    /// One file for two outputs.
     #[error("{} is named for two outputs: name another file for one of them", path.display())]
     Twice { path: PathBuf },
-    /// `-` where a file must be named.
     #[error("`-` is no file: name one, or /dev/stdout for standard output")]
     Dash,
-    /// The output is a folder.
     #[error("{} is a folder: name a file in it, as in `-o {}`", path.display(), path.join("verdicts.jsonl").display())]
     Folder { path: PathBuf },
-    /// The output's folder does not exist.
     #[error("{} cannot be written: there is no folder {}; make it first, or choose another output", path.display(), folder.display())]
     NoFolder { path: PathBuf, folder: PathBuf },
-    /// A link, or a file of several names, that cannot be written where it is.
     #[error("{} cannot be written: {source}; it is a link or has other names, so it is written in place", path.display())]
     InPlace { path: PathBuf, source: io::Error },
 }

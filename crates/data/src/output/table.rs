@@ -25,11 +25,8 @@ const ROW_GROUP_BYTES: usize = 16 << 20;
 pub enum CellKind {
     /// Text; for any other value its JSON.
     Text,
-    /// True or false.
     Boolean,
-    /// A whole number.
     Integer,
-    /// A number.
     Number,
     /// A list of chat messages, each with `role` and `content`; in CSV its JSON.
     Messages,

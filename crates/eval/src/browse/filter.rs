@@ -30,7 +30,6 @@ impl Truth {
 /// A kind of disagreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Any of the others.
     Any,
     /// The verdict misses its label, or the rules.
     Miss(Miss),
@@ -95,7 +94,6 @@ pub(crate) struct Filter {
     pub(crate) process: Option<Truth>,
     pub(crate) outcome: Option<Truth>,
     pub(crate) overall: Option<Truth>,
-    /// The rules' result.
     pub(crate) rules: Option<Truth>,
     pub(crate) subject: Option<String>,
     pub(crate) kind: Option<Kind>,

@@ -118,7 +118,6 @@ impl Index {
             .get_or_insert_with(|| (number, why.to_owned()));
     }
 
-    /// The number of verdicts.
     pub(crate) fn count(&self) -> usize {
         self.scored.len()
     }

@@ -57,7 +57,6 @@ type Held = (Map<String, Value>, Texts);
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hits {
-    /// All verdicts were searched.
     All,
     /// It was stopped: from this place of the order on nothing was searched.
     Stopped(usize),

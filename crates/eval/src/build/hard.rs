@@ -20,10 +20,8 @@ pub struct OfC {
     pub hard: bool,
 }
 
-/// The hard samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hard {
-    /// Their indices.
     #[serde(skip)]
     pub(crate) places: Vec<[u32; 1]>,
     /// The number of hard samples.

@@ -99,11 +99,9 @@ pub struct Coverage {
     pub verdicts: usize,
     /// Verdicts on other samples, which are left out.
     pub without_sample: usize,
-    /// Verdicts by status.
     pub by_status: BTreeMap<Status, usize>,
 }
 
-/// Rows with their verdicts.
 #[derive(Debug)]
 pub struct Judged {
     pub(crate) rows: Rows,

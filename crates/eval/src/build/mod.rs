@@ -35,7 +35,6 @@ const AT_ONCE: usize = 256;
 /// What was written, for tables and JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Written {
-    /// Rows that were written.
     pub rows: usize,
     /// Rows that were left out because they would hold the same text twice.
     pub same_text: usize,

@@ -28,17 +28,14 @@ pub enum Form {
 /// The destination of rows, and what they hold beside their own keys.
 #[derive(Debug)]
 pub struct Output<'o> {
-    /// The samples.
     pub judged: &'o Judged,
     /// The file; `None` for standard output.
     pub file: Option<OutputFile>,
     /// Keys of the input's rows that were kept.
     pub keep: Vec<String>,
-    /// The form of texts.
     pub form: Form,
 }
 
-/// A row's own keys.
 type Own = Vec<(&'static str, CellKind)>;
 
 /// Makes a row from the samples of a record, or none.

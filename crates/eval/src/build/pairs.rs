@@ -17,7 +17,6 @@ pub enum By {
     Reward,
 }
 
-/// Which pairs are wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedPairs {
     /// How the better response is decided.
@@ -32,7 +31,6 @@ pub struct WantedPairs {
     pub seed: u64,
 }
 
-/// Pairs of samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Pairs {
     /// The indices of each pair, the chosen one first.

@@ -6,7 +6,6 @@ use super::{Judged, drawn};
 use crate::EvalError;
 use juror_data::Samples as _;
 
-/// Which responses are wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedResponses {
     /// The most responses to one question.
@@ -19,7 +18,6 @@ pub struct WantedResponses {
     pub seed: u64,
 }
 
-/// Accepted responses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Accepted {
     /// Their indices, those of one question together; if only some of a question are wanted, from the best on.

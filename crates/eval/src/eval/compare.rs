@@ -27,13 +27,9 @@ pub struct Comparison {
 /// A verdict on which exactly one of two judges is right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flip {
-    /// The sample.
     pub sample: u32,
-    /// The trial.
     pub trial: u32,
-    /// What the label says.
     pub label: bool,
-    /// What each judge says.
     pub predictions: [Option<bool>; 2],
 }
 

@@ -182,7 +182,6 @@ impl Evaluation {
         })
     }
 
-    /// Evaluates verdicts.
     pub fn of(path: &Path, verdicts: &Verdicts, samples: &Samples, activated: Option<f64>) -> Self {
         let scored = verdicts.scored.as_slice();
         let all = Measures::of(scored, samples, RESAMPLES, |_| true);

@@ -14,7 +14,6 @@ use juror_data::{
     Keep, LoadOptions, Needs, OfRows, Places, Sample, TrialsSeen, VerdictLine, each, each_batch,
 };
 
-/// Names with numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     names: Vec<String>,
@@ -264,7 +263,6 @@ impl Samples {
 pub struct Scored {
     /// The sample's index in [`Samples::labelled`].
     pub sample: u32,
-    /// The trial's number.
     pub trial: u32,
     /// The verdict's line, from 1.
     pub line: u32,
@@ -274,7 +272,6 @@ pub struct Scored {
     pub process: Option<bool>,
     /// Whether the final answer is right.
     pub outcome: Option<bool>,
-    /// Whether both are right.
     pub overall: Option<bool>,
     /// The rules' result for the final answer.
     pub rules: Option<bool>,
@@ -489,7 +486,6 @@ struct RankedResponse {
     score: Option<f64>,
 }
 
-/// A parsed line.
 enum Read<'l> {
     /// A verdict, and the label in its kept keys if it is to have one.
     Verdict(Box<VerdictLine<'l>>, Option<Label>),

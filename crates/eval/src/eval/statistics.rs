@@ -54,7 +54,6 @@ impl Confusion {
         cells.for_each(|(sum, count)| *sum += times * count);
     }
 
-    /// All rows.
     pub fn all(&self) -> usize {
         self.counts.iter().flatten().sum()
     }

@@ -26,7 +26,6 @@ named! {
 }
 
 impl Method {
-    /// Its index in [`Self::ALL`].
     pub(crate) fn place(self) -> usize {
         self as usize
     }

@@ -31,7 +31,6 @@ pub struct Made {
 }
 
 impl Made {
-    /// The keys of [`Self::state`].
     pub(crate) const KEYS: [&str; 5] = [
         "model",
         "shots",

@@ -40,7 +40,6 @@ pub struct LabelSets {
 /// A response, read by every method.
 #[derive(Debug)]
 pub struct Response {
-    /// Its id.
     pub id: String,
     /// What each method found, in the order of [`Method::ALL`].
     pub readings: [Reading<SETS>; Method::ALL.len()],
@@ -49,7 +48,6 @@ pub struct Response {
 /// A question with its responses.
 #[derive(Debug)]
 pub struct Question {
-    /// Its text.
     pub question: String,
     /// The right answers, by each set of labels.
     pub references: [Option<Vec<String>>; SETS],
@@ -62,9 +60,7 @@ pub struct Question {
 pub struct Responses {
     /// The questions that have responses, in the order in which they occur.
     pub questions: Vec<Question>,
-    /// The number of responses.
     pub(crate) count: usize,
-    /// The number of rows.
     pub(crate) rows: usize,
     /// Responses to questions that the original labels do not have, which are left out.
     pub(crate) unknown: usize,

@@ -20,15 +20,12 @@ named! {
     /// A standard way of asking.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Configuration {
-        /// The question alone.
         ZeroShot = "0-shot",
         /// The question and "Let's think step by step."
         ZeroShotCot = "0-shot-cot",
-        /// Five worked examples.
         FiveShot = "5-shot",
         /// Eight worked examples as chains of thought.
         EightShotCot = "8-shot-cot",
-        /// Ten worked examples.
         TenShot = "10-shot",
         /// A turn of a conversation.
         Chat = "chat",
@@ -91,15 +88,11 @@ impl Configuration {
 /// How questions are asked and answers sampled.
 #[derive(Debug, Clone)]
 pub struct Solver {
-    /// The model's name.
     pub model: String,
-    /// The way of asking.
     pub configuration: Configuration,
     /// The worked examples, as many as the configuration needs.
     pub exemplars: Vec<Exemplar>,
-    /// Where they are from.
     pub exemplars_source: String,
-    /// Responses to each question.
     pub samples: u32,
     /// 0 is greedy.
     pub temperature: f64,
@@ -107,7 +100,6 @@ pub struct Solver {
     pub top_p: f64,
     /// The longest response, in tokens.
     pub max_new_tokens: u64,
-    /// The seed of sampling.
     pub seed: u64,
     /// Texts that end a response, in addition to the usual ones.
     pub more_stops: Vec<String>,

@@ -27,11 +27,9 @@ pub struct LabelLine {
     pub outcome: Option<bool>,
     /// Whether the derivation is right.
     pub process: Option<bool>,
-    /// Whether both are right.
     pub(crate) overall: Option<bool>,
     /// When the label was given, in UTC.
     pub(crate) time: String,
-    /// The annotator's note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

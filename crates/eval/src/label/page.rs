@@ -42,7 +42,6 @@ pub struct QueueProgress {
     last: Option<(Sample, Said)>,
 }
 
-/// A submitted form.
 #[derive(Debug, Deserialize)]
 struct Given {
     token: String,
@@ -111,7 +110,6 @@ async fn ask(State(app): State<Arc<App>>) -> Response {
     .await
 }
 
-/// Handles a submitted form.
 async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response {
     blocking(move || {
         if given.token != app.token {

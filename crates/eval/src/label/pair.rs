@@ -8,7 +8,6 @@ use crate::eval::{Confusion, RESAMPLES, Scores, Task};
 /// A sample that two people label differently, or that only one labelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The sample's id.
     pub id: String,
     /// The label of each; `None` if there is none.
     pub said: [Option<LabelLine>; 2],
@@ -17,7 +16,6 @@ pub struct Difference {
 /// The labels of two people on the same samples.
 #[derive(Debug)]
 pub struct LabelPair {
-    /// The two people.
     pub annotators: [String; 2],
     /// The labels on which both agree, in the order of the first person's, as lines by both.
     pub agreed: Vec<LabelLine>,

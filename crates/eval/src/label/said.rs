@@ -63,7 +63,6 @@ impl Said {
         }
     }
 
-    /// Whether both are right.
     pub(crate) fn overall(self) -> bool {
         self == Self::Right
     }

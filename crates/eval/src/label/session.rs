@@ -25,7 +25,6 @@ pub struct Shown {
     pub judge: String,
     /// Its parts that are scored.
     pub scored: Scored,
-    /// The verdict's line.
     pub verdict: Map<String, Value>,
 }
 

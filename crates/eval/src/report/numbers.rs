@@ -115,7 +115,6 @@ pub fn threshold(probability: f64) -> String {
     }
 }
 
-/// A p-value.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()

@@ -14,7 +14,6 @@ pub(crate) const SMALL: (f64, f64) = (360.0, 300.0);
 /// About how many ticks an axis has.
 const TICKS: f64 = 6.0;
 
-/// An axis.
 #[derive(Debug, Clone)]
 pub struct Axis {
     /// What it shows, with its unit.
@@ -120,7 +119,6 @@ impl Axis {
 pub enum Mark {
     /// A point, with the interval of its height.
     Point {
-        /// Its place.
         at: [f64; 2],
         /// The lower and upper end of the interval.
         interval: Option<[f64; 2]>,
@@ -130,30 +128,24 @@ pub enum Mark {
         class: &'static str,
         /// The name written beside it, or empty.
         name: String,
-        /// The tooltip.
         title: String,
     },
     /// A column from the bottom.
     Column {
         /// The left and right end.
         width: [f64; 2],
-        /// The height.
         height: f64,
         /// A class of the stylesheet, or empty.
         class: &'static str,
-        /// The tooltip.
         title: String,
     },
-    /// A straight line.
     Line {
-        /// Its ends.
         ends: [[f64; 2]; 2],
         /// A class of the stylesheet.
         class: &'static str,
     },
 }
 
-/// A plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
     /// The id of its element, unique in the page.
@@ -162,9 +154,7 @@ pub struct Plot {
     pub title: String,
     /// A longer description of what it shows.
     pub description: String,
-    /// The horizontal axis.
     pub x: Axis,
-    /// The vertical axis.
     pub y: Axis,
     /// The marks, in drawing order.
     pub marks: Vec<Mark>,

@@ -23,7 +23,6 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// The text in full.
     pub(crate) fn whole(text: &str) -> Self {
         Self {
             head: text.to_owned(),
@@ -63,7 +62,6 @@ pub(crate) struct Answers {
     pub(crate) process: Option<bool>,
     /// Whether the final answer is right.
     pub(crate) outcome: Option<bool>,
-    /// Whether both are right.
     pub(crate) overall: Option<bool>,
 }
 
@@ -91,7 +89,6 @@ pub(crate) struct Judgement {
     /// The probability that the final answer is right.
     pub(crate) outcome_probability: Option<f64>,
     pub(crate) reward: Option<f64>,
-    /// The judge's reason.
     pub(crate) reason: Option<Text>,
     /// What it wrote, if that could not be read or was kept.
     pub(crate) raw: Option<Text>,
@@ -206,7 +203,6 @@ impl Brief {
 const LONG: usize = 700;
 
 impl Article {
-    /// The record as HTML.
     pub(crate) fn html(&self) -> Result<String, minijinja::Error> {
         #[derive(Serialize)]
         struct Values<'r> {

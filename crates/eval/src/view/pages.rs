@@ -248,7 +248,6 @@ fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
     put(write, foot(&text, &links)?)
 }
 
-/// Links to other pages.
 fn nav(label: &str, text: &str, links: &Value) -> Result<String, minijinja::Error> {
     render(
         "view/nav.html",

@@ -38,7 +38,6 @@ async fn nothing(State(app): State<Arc<App>>) -> Response {
     (StatusCode::NOT_FOUND, Html(page)).into_response()
 }
 
-/// A page of verdicts.
 async fn list(State(app): State<Arc<App>>, Pairs(pairs): Pairs<Vec<(String, String)>>) -> Response {
     match Query::parse(&pairs) {
         Ok(query) => page(app, move |app, write| pages::list(app, &query, write)).await,
@@ -51,7 +50,6 @@ struct Line {
     line: u32,
 }
 
-/// One verdict.
 async fn verdict(State(app): State<Arc<App>>, Pairs(Line { line }): Pairs<Line>) -> Response {
     let is_there = app
         .browser

@@ -18,7 +18,6 @@ const SECOND: i64 = 1_000_000_000;
 /// What values of a column are. Lists are left out: their cell is that of their elements.
 #[derive(Debug)]
 pub(super) enum Cell {
-    /// A column.
     Leaf(Leaf),
     /// The fields of a struct, in order; of a map its key and its value.
     Group(Vec<Self>),

@@ -26,7 +26,6 @@ const ROWS_PER_BYTE: u64 = 8;
 const CELLS: u64 = 1 << 27;
 const CELLS_PER_BYTE: u64 = 256;
 
-/// What a footer says.
 pub(super) struct Footer {
     pub(super) metadata: ParquetMetaData,
     /// How values of the columns are written.

@@ -108,7 +108,6 @@ impl Parquet {
     }
 }
 
-/// One row group.
 struct Group<'m> {
     file: Arc<File>,
     metadata: &'m RowGroupMetaData,

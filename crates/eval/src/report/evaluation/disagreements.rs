@@ -37,7 +37,6 @@ impl DisagreementKind {
         }
     }
 
-    /// Its name with spaces.
     pub(super) fn title(self) -> String {
         self.name().replace('_', " ")
     }

@@ -38,7 +38,6 @@ use texts::{SampleTexts, VerdictTexts};
 /// The most bytes of all records together.
 const MAX_BYTES: usize = 15_000_000;
 
-/// The most records.
 const MAX_RECORDS: usize = 4000;
 
 const SCRIPT: &str = include_str!("../report.js");
@@ -53,11 +52,8 @@ impl From<minijinja::Error> for EvalError {
 /// A judge and its figures.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgeResults<'r> {
-    /// Its file of verdicts.
     pub path: &'r Path,
-    /// Its verdicts.
     pub verdicts: &'r Verdicts,
-    /// Its evaluation.
     pub evaluation: &'r Evaluation,
     /// How it differs from the first judge, by task.
     pub comparisons: &'r [(Task, Comparison, Vec<Flip>)],
@@ -85,7 +81,6 @@ pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta 
 pub struct Contents<'r> {
     /// The judges; the report is about the first one.
     pub judges: &'r [JudgeResults<'r>],
-    /// The labelled samples.
     pub samples: &'r Samples,
     /// The rows with the samples' texts; empty if these are in kept keys of the first judge's verdicts.
     pub inputs: &'r [PathBuf],

@@ -30,7 +30,6 @@ fn figure(
     }
 }
 
-/// All plots.
 pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<Html> {
     let first = &contents.judges[0];
     let mut plots: Vec<Html> = first

@@ -31,7 +31,6 @@ impl SampleTexts {
 /// The parts of a verdict's line that are not scored.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VerdictTexts {
-    /// File and line.
     pub(super) place: String,
     pub(super) reason: Option<Text>,
     pub(super) raw: Option<Text>,
