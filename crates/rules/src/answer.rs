@@ -49,6 +49,25 @@ impl Quantity {
             approximate: false,
         }
     }
+
+    /// With a part in a smaller unit of the same kind added, as 5 feet with 3 inches; in this unit. `None` where it is no such part.
+    pub(crate) fn with_part(&self, part: &Self) -> Option<Self> {
+        let (unit, smaller) = (self.unit.as_ref()?, part.unit.as_ref()?);
+        let (Expr::Number(a), Expr::Number(b)) = (&self.value, &part.value) else {
+            return None;
+        };
+        let fits = unit.dimension.is_some()
+            && unit.dimension == smaller.dimension
+            && unit.size > smaller.size
+            && unit.offset.is_zero()
+            && !part.percent;
+        let sum = || Expr::Number(a + b * &smaller.size / &unit.size);
+        fits.then(|| Self {
+            value: sum(),
+            places: None,
+            ..self.clone()
+        })
+    }
 }
 
 /// How two sides of a relation stand to each other.

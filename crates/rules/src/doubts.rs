@@ -80,6 +80,8 @@ impl Doubts<'_> {
             doubt
         } else if in_pairs(gold) != in_pairs(pred) {
             "digits in groups of two on one side"
+        } else if (pred.later.as_ref()).is_some_and(|it| says(it, a, config)) {
+            "another answer is announced after the box"
         } else if self.stands_elsewhere() {
             MENTIONED
         } else if (list(a) || list(b)) && pred.statement.contains("i.e.") {

@@ -74,6 +74,10 @@ fn only_boxes_answer_where_that_is_asked_for() {
         verify(only, "0.5", r"\boxed{1} so \boxed{\frac{1}{2}}."),
         Some(true)
     );
+    // The unit of a box stands after it.
+    assert_eq!(verify(only, "5 km", r"It is \boxed{5} km."), Some(true));
+    assert_eq!(verify(only, "5 km", r"$\boxed{5}$ m."), Some(false));
+    assert_eq!(verify(only, "5 km", r"\boxed{5}\text{ km}"), Some(true));
     let config: Config = serde_json::from_str(only).unwrap();
     let strict = Verifier::new(Profile::Strict, config.clone());
     for none in [

@@ -142,14 +142,9 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     for (x, y) in a.iter().zip(b) {
         let left = times_expr(x, &b[pivot]);
         let right = times_expr(y, &a[pivot]);
-        // Cross products are exact, never rounded; a rounded part is compared by the quotient below.
+        // Cross products are exact, never rounded.
         let exact = |expr| Value { expr, places: None };
-        let mut part = numbers::compare(exact(&left), exact(&right), context);
-        if part.equal == Some(false)
-            && let (Some(p), Some(q)) = (quotient(x, &a[pivot]), quotient(y, &b[pivot]))
-        {
-            part = numbers::compare(Value::of(&p), Value::of(&q), context);
-        }
+        let part = numbers::compare(exact(&left), exact(&right), context);
         if part.equal == Some(false) {
             let ratio = |a: &Expr, b: &Expr| format!("{} : {}", show(a), show(b));
             let (own, other) = (ratio(&a[pivot], x), ratio(&b[pivot], y));
@@ -164,13 +159,6 @@ fn times_expr(a: &Expr, b: &Expr) -> Expr {
     match (expressions::number(a), expressions::number(b)) {
         (Some(a), Some(b)) => Expr::Number(a.into_owned() * b.into_owned()),
         _ => expressions::product(a.clone(), b.clone()),
-    }
-}
-
-fn quotient(a: &Expr, b: &Expr) -> Option<Expr> {
-    match (expressions::number(a)?, expressions::number(b)?) {
-        (_, b) if b.is_zero() => None,
-        (a, b) => Some(Expr::Number(a.into_owned() / b.into_owned())),
     }
 }
 

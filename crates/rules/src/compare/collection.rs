@@ -3,7 +3,7 @@
 use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides, other_kind};
 use super::{expressions, matching, naming, system};
-use crate::algebra::{Expr, Rational};
+use crate::algebra::Expr;
 use crate::answer::{Answer, Operator, Quantity};
 
 /// Compares two answers of which neither is a relation, a region, a matrix, words or letters.
@@ -38,18 +38,10 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         {
             Comparison::open("a value against one with words beside it")
         }
-        (Answer::Quantity(quantity), Answer::List(parts)) => {
-            single(gold, quantity, parts, false, false, context)
-        }
-        (Answer::List(parts), Answer::Quantity(quantity)) => {
-            single(pred, quantity, parts, true, false, context)
-        }
-        (Answer::Quantity(quantity), Answer::Set(parts)) => {
-            single(gold, quantity, parts, false, true, context)
-        }
-        (Answer::Set(parts), Answer::Quantity(quantity)) => {
-            single(pred, quantity, parts, true, true, context)
-        }
+        (Answer::Quantity(_), Answer::List(parts)) => single(gold, parts, false, false, context),
+        (Answer::List(parts), Answer::Quantity(_)) => single(pred, parts, true, false, context),
+        (Answer::Quantity(_), Answer::Set(parts)) => single(gold, parts, false, true, context),
+        (Answer::Set(parts), Answer::Quantity(_)) => single(pred, parts, true, true, context),
         // A(1, 2) is a point with a name.
         (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
             if named_point(other).is_some() =>
@@ -134,7 +126,6 @@ fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Compari
 /// A quantity against a collection: equal only to a collection of one, or to a measure in several units.
 fn single(
     answer: &Answer,
-    quantity: &Quantity,
     parts: &[Answer],
     swapped: bool,
     as_set: bool,
@@ -152,8 +143,17 @@ fn single(
             return Comparison::equal("list");
         }
     }
-    if !as_set && let Some(sum) = compound(parts, quantity) {
-        return context.either_way(answer, &sum, swapped);
+    // "4 weeks and 10 days"
+    let mut units = parts.iter().map(|it| match it {
+        Answer::Quantity(it) => Some(it),
+        _ => None,
+    });
+    let whole = units.next().flatten().cloned();
+    if !as_set
+        && matches!(answer, Answer::Quantity(it) if it.unit.is_some())
+        && let Some(Some(sum)) = units.try_fold(whole, |sum, part| Some(sum?.with_part(part?)))
+    {
+        return context.either_way(answer, &Answer::Quantity(sum), swapped);
     }
     if as_set && !parts.is_empty() {
         let one = std::slice::from_ref(answer);
@@ -175,36 +175,4 @@ fn last_result(parts: &[Answer]) -> Option<&Answer> {
                 && relation.sides.iter().all(naming::is_number))
     };
     parts.iter().all(is_step).then(|| parts.last()).flatten()
-}
-
-/// `2 hours and 30 minutes` as one quantity in the smaller unit.
-fn compound(parts: &[Answer], beside: &Quantity) -> Option<Answer> {
-    let mut units = Vec::with_capacity(parts.len());
-    for part in parts {
-        match part {
-            Answer::Quantity(Quantity {
-                value,
-                unit: Some(unit),
-                percent: false,
-                ..
-            }) if unit.dimension.is_some() && unit.offset.is_zero() => units.push((value, unit)),
-            _ => return None,
-        }
-    }
-    let (_, last) = units.last()?;
-    let falls = units
-        .windows(2)
-        .all(|pair| pair[0].1.dimension == pair[1].1.dimension && pair[0].1.size > pair[1].1.size);
-    if !falls || units.len() < 2 || beside.unit.is_none() || last.size.is_zero() {
-        return None;
-    }
-    let mut total = Rational::ZERO;
-    for (value, unit) in &units {
-        total += expressions::number(value)?.into_owned() * (&unit.size / &last.size);
-    }
-    Some(Answer::Quantity(Quantity {
-        unit: Some((*last).clone()),
-        places: None,
-        ..expressions::bare(Expr::Number(total))
-    }))
 }

@@ -2,117 +2,79 @@
 
 use super::comparison::Comparison;
 use super::context::Context;
-use super::{expressions, naming, rename};
-use crate::algebra::{self, Expr};
+use super::{expressions, rename};
+use crate::algebra::Expr;
 use crate::answer::{Answer, Operator};
+use crate::lexicon::words::QUANTIFIER;
 
-/// An answer without the remark on its parameter, and the parameter.
-fn without_condition(answer: &Answer) -> Option<(Answer, Box<str>)> {
+/// An answer without the remark that one of its letters is any integer, and that letter.
+fn without_remark(answer: &Answer) -> Option<(Answer, Box<str>)> {
+    const MOST: usize = 100;
     let Answer::List(parts) = answer else {
         return None;
     };
-    if parts.len() > 100 {
+    let mut letters = parts.iter().map(integer_letter);
+    let at = letters.position(|it| it.is_some())?;
+    let letter = integer_letter(&parts[at])?.into();
+    if parts.len() > MOST || letters.any(|it| it.is_some()) {
         return None;
     }
-    let mut parameter = None;
-    let mut kept = Vec::with_capacity(parts.len());
-    for part in parts {
-        match integer_letter(part) {
-            Some(_) if parameter.is_some() => return None,
-            Some(letter) => parameter = Some(letter.into()),
-            None => kept.push(part.clone()),
-        }
-    }
-    let parameter = parameter?;
-    let rest = if kept.len() == 1 {
-        kept.pop()?
-    } else {
-        Answer::List(kept)
-    };
-    Some((rest, parameter))
+    let mut kept = [&parts[..at], &parts[at + 1..]].concat();
+    let one = if kept.len() == 1 { kept.pop() } else { None };
+    Some((one.unwrap_or(Answer::List(kept)), letter))
 }
 
 /// `k` of `k ∈ ℤ` and of "k is an integer".
 fn integer_letter(answer: &Answer) -> Option<&str> {
     match answer {
-        Answer::Relation(relation) => {
-            let ([letter, set], [Operator::In]) =
-                (relation.sides.as_slice(), relation.operators.as_slice())
-            else {
+        Answer::Relation(relation) if *relation.operators == [Operator::In] => {
+            let symbol = |it| match expressions::expression(it)? {
+                Expr::Symbol(name) => Some(&**name),
+                _ => None,
+            };
+            let [letter, set] = relation.sides.as_slice() else {
                 return None;
             };
-            match (
-                expressions::expression(letter)?,
-                expressions::expression(set)?,
-            ) {
-                (Expr::Symbol(letter), Expr::Symbol(set)) if **set == *"ℤ" || **set == *"Z" => {
-                    Some(letter)
-                }
-                _ => None,
-            }
+            symbol(letter).filter(|_| matches!(symbol(set), Some("ℤ" | "Z")))
         }
         Answer::Text(text) => {
-            let text = text
-                .trim_matches(|c: char| !c.is_alphanumeric())
-                .trim_start_matches("where ")
-                .trim_start_matches("for ")
-                .trim_start_matches("any ")
-                .trim_start_matches("some ")
-                .trim_start_matches("integer ");
-            let letter = text
-                .strip_suffix(" is an integer")
-                .or_else(|| text.strip_suffix(" is any integer"))
-                .unwrap_or(text);
-            (letter.len() == 1 && letter != text).then_some(letter)
+            let words = text.split(|it: char| !it.is_alphanumeric());
+            let said: Vec<_> = words
+                .filter(|it| !it.is_empty() && !QUANTIFIER.contains(it))
+                .take(3)
+                .collect();
+            match *said {
+                [letter, "integer"] | ["integer", letter] if letter.len() == 1 => Some(letter),
+                _ => None,
+            }
         }
         _ => None,
     }
 }
 
-/// Compares answers of which at least one has an integer parameter. `None` where neither has.
+/// Compares answers of which at least one has a letter that is any integer, by the other's letter for it. `None` where neither has one.
 pub(super) fn compare(
     gold: &Answer,
     pred: &Answer,
     context: &mut Context<'_>,
 ) -> Option<Comparison> {
-    let (a, b) = (without_condition(gold), without_condition(pred));
-    let (a, letter_a, b, letter_b) = match (a, b) {
-        (None, None) => return None,
-        (Some((a, letter_a)), Some((b, letter_b))) => (a, letter_a, b, letter_b),
-        // One side takes the remark for granted.
-        (Some((a, letter)), None) => {
-            let other = parameter_of(pred, &letter)?;
-            (a, letter, pred.clone(), other)
-        }
-        (None, Some((b, letter))) => {
-            let other = parameter_of(gold, &letter)?;
-            (gold.clone(), other, b, letter)
-        }
+    let (a, b) = (without_remark(gold), without_remark(pred));
+    let known = a.as_ref().or(b.as_ref())?.1.clone();
+    // One side takes the remark for granted: of the same letter, or of a usual one.
+    let granted = |answer: &Answer| {
+        let letters = rename::letters_of(answer);
+        let usual = [&*known, "k", "n", "m", "l", "t"].into_iter();
+        let mut usual = usual.filter(|it| letters.iter().any(|letter| **letter == **it));
+        Some((answer.clone(), usual.next()?.into()))
     };
-    let b = rename::letters(&b, &[(letter_b, letter_a.clone())]);
-    let verdict = context.answers(&a, &b);
-    if verdict.equal != Some(false) {
-        return Some(verdict);
+    let (a, letter) = a.or_else(|| granted(gold))?;
+    let (b, other) = b.or_else(|| granted(pred))?;
+    let pairs = [(other.clone(), letter.clone()), (letter, other)];
+    let verdict = context.answers(&a, &rename::letters(&b, &pairs));
+    if verdict.equal == Some(false) {
+        return Some(Comparison::open(
+            "families of solutions that are not written alike",
+        ));
     }
-    Some(Comparison::open(
-        "families of solutions that are not written alike",
-    ))
-}
-
-/// The letter that must be the parameter of an answer without a remark: the same one, or the usual ones.
-fn parameter_of(answer: &Answer, known: &str) -> Option<Box<str>> {
-    let expr = value(answer)?;
-    let letters = algebra::variables(expr);
-    [known, "k", "n", "m", "l", "t"]
-        .iter()
-        .find(|usual| letters.iter().any(|letter| **letter == ***usual))
-        .map(|letter| (*letter).into())
-}
-
-/// The expression of an answer `x = …` or `…`.
-fn value(answer: &Answer) -> Option<&Expr> {
-    match answer {
-        Answer::Relation(relation) => expressions::expression(naming::stated(relation)?.value),
-        answer => expressions::expression(answer),
-    }
+    Some(verdict)
 }

@@ -24,7 +24,7 @@ pub(super) fn letters(answer: &Answer, pairs: &[(Box<str>, Box<str>)]) -> Answer
 }
 
 /// The letters of an answer, sorted.
-fn letters_of(answer: &Answer) -> Vec<Box<str>> {
+pub(super) fn letters_of(answer: &Answer) -> Vec<Box<str>> {
     let mut letters = Vec::new();
     map(answer, &mut |expr| {
         letters.extend(algebra::variables(expr));

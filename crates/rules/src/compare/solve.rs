@@ -7,7 +7,7 @@ use super::quotient::sign_set;
 use super::real_set::{self, Bound, Piece, RealSet};
 use super::words::{Meaning, Words};
 use super::{expressions, naming};
-use crate::algebra::{self, Expr, Function, Identity};
+use crate::algebra::{self, Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
 
 /// A set of real numbers, and the unknown that it was said of.
@@ -318,16 +318,6 @@ fn holds(
     );
     match polynomials {
         (Some(above), Some(below)) => sign_set(&above, &below, operator, context),
-        // √2 x < 2: linear, if not with rational coefficients.
-        _ if constant(&below) && below == Expr::integer(1) => {
-            let (start, slope) = linear(&above, variable, context)?;
-            let root = start.negated().divided_by(slope.clone());
-            match real_set::order_of(&slope, &Expr::integer(0), context)? {
-                Ordering::Greater => beside(operator, &root, context),
-                Ordering::Less => beside(mirrored(operator)?, &root, context),
-                Ordering::Equal => None,
-            }
-        }
         _ => None,
     }
 }
@@ -391,15 +381,4 @@ fn with_bars(
         }
         _ => RealSet::union(vec![above, below], context),
     }
-}
-
-/// Beginning and slope of an expression that is linear in the variable.
-fn linear(expr: &Expr, variable: &str, context: &mut Context<'_>) -> Option<(Expr, Expr)> {
-    let at = |n: i64| algebra::substitute(expr, variable, &Expr::integer(n));
-    let (zero, one, two) = (at(0), at(1), at(2));
-    let slope = one.clone().minus(zero.clone());
-    let next = two.minus(one);
-    let (same, _) = algebra::identical(&slope, &next, &mut context.budget);
-    let (nothing, _) = algebra::identical(&slope, &Expr::integer(0), &mut context.budget);
-    (same == Identity::Equal && nothing == Identity::Different).then_some((zero, slope))
 }

@@ -74,7 +74,7 @@ pub(super) fn before_but(clause: &str) -> usize {
         return 0;
     };
     let denied = rest.strip_prefix("not ").map_or("only", words::first_word);
-    if words::among(denied, &["only", "just", "merely"]) {
+    if words::LIMITS_DENIAL.contains(denied) {
         return 0;
     }
     near.len() - rest.len() + at + " but ".len()
@@ -190,7 +190,7 @@ fn answer<'t>(
         let text = without_markup(trim_markup(&source.text[start..run.end]));
         return Some(Candidate::new(text, Form::Plain, start..run.end));
     }
-    let article = words::among(words::first_word(rest), &["a", "an", "the"]);
+    let article = words::ENGLISH_ARTICLE.contains(words::first_word(rest));
     if is_short_text(rest) && (!article || all.is_empty()) {
         return words_only(source, start, end);
     }

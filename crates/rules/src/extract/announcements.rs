@@ -218,8 +218,10 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     // "The least likely answer is A."
     let mut before = words::words_of(sentence).rev();
     let first = before.next().unwrap_or("");
-    let least = words::among(first, &["worst", "weakest"])
-        || before.next().is_some_and(|it| words::among(it, &["least"]));
+    let least = words::OF_THE_LEAST.contains(first)
+        || before
+            .next()
+            .is_some_and(|it| it.eq_ignore_ascii_case("least"));
     if supposed || least || words::BEFORE_NO_ANNOUNCEMENT.contains(last) || last.ends_with("'ll") {
         return None;
     }

@@ -96,7 +96,7 @@ struct Token {
 const SETS_OFF: &str = "—";
 
 /// The words and signs of a text, at most `most`; markup, quotes and blanks are none.
-fn tokens(text: &str, most: usize) -> Vec<Token> {
+fn tokens(text: &str, most: usize, how: How) -> Vec<Token> {
     let in_word = |it: char| it.is_alphanumeric() || matches!(it, '\'' | '’');
     let mut found = Vec::new();
     let mut at = 0;
@@ -112,13 +112,11 @@ fn tokens(text: &str, most: usize) -> Vec<Token> {
             if found.len() == most {
                 break;
             }
+            let dash = sets_off(rest) || at == 0 && rest.starts_with("> ");
+            let said = if dash { SETS_OFF } else { &rest[..length] };
             found.push(Token {
                 start: at,
-                classes: TABLE.classes(if sets_off(rest) || at == 0 && rest.starts_with("> ") {
-                    SETS_OFF
-                } else {
-                    &rest[..length]
-                }),
+                classes: TABLE.classes(said, how),
                 word,
             });
         }
@@ -179,7 +177,7 @@ impl Sides {
     fn of(before: &str, after: &str, how: How) -> Self {
         let from = before.ceil_char_boundary(before.len().saturating_sub(FAR));
         let mut sides = Self {
-            before: tokens(&before[from..], FAR),
+            before: tokens(&before[from..], FAR, how),
             after: Vec::new(),
             own: 0,
             bracket: Vec::new(),
@@ -188,8 +186,10 @@ impl Sides {
         let aside = after.trim_start_matches(set_off).strip_prefix('(');
         let aside = aside.and_then(|it| it.split_once(')'));
         let (aside, rest) = aside.unwrap_or(("", after));
-        sides.bracket = tokens(aside, MOST);
-        sides.after = tokens(rest, MOST);
+        // Of what follows a box only near words are asked for.
+        let most = if how == How::Boxed { MOST / 3 } else { MOST };
+        sides.bracket = tokens(aside, most, how);
+        sides.after = tokens(rest, most, how);
         let ends = (0..sides.after.len()).find(|&at| any_at(Place::Ending, how, &sides.after, at));
         sides.own = ends.unwrap_or(sides.after.len());
         let clears = rows_of(Place::Clearing, how).any(|row| ends_with(row, &sides.before));
@@ -222,7 +222,8 @@ impl Sides {
         let words = clause.iter().enumerate().filter(|(_, it)| it.word);
         let near_after = words.map(|(at, _)| at + 1).take(NEAR * far).last();
         let mut ends = rows_of(Place::Ends, how);
-        ends.any(|row| ends_with(row, &self.before) || ends_with(row, bare))
+        let passed = bare.len() < self.before.len();
+        ends.any(|row| ends_with(row, &self.before) || passed && ends_with(row, bare))
             || within(Place::NearBefore, how, near)
             || within(Place::AfterVerb, how, &near[verb..])
             || within(Place::Before, how, &self.before)
@@ -270,7 +271,16 @@ fn near_before(before: &[Token]) -> &[Token] {
 
 /// Does a row's pattern end where `tokens` end?
 fn ends_with(row: &Row, tokens: &[Token]) -> bool {
-    let longest = row.items.len() + GAP;
+    if let (Some(Item::Is(class)), Some(last)) = (row.items.last(), tokens.last())
+        && !last.classes.has(*class)
+    {
+        return false;
+    }
+    let reach = |it: &Item| match it {
+        Item::Gap(most, _) => *most,
+        _ => 1,
+    };
+    let longest = row.items.iter().map(reach).sum();
     let from = tokens.len().saturating_sub(longest);
     // Before the first word there is none.
     if let Some((Item::IsNot(_), rest)) = row.items.split_first()
@@ -291,7 +301,7 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
     if !after.bytes().any(|it| it.is_ascii_digit()) {
         return false;
     }
-    let tokens = tokens(after, MOST);
+    let tokens = tokens(after, MOST, How::Announced);
     let again = rows_of(Place::Again, How::Announced).find_map(|row| {
         let mut places = 0..tokens.len();
         places.find_map(|at| matches(&row.items, &tokens, at))
@@ -300,14 +310,21 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
         return false;
     };
     let number = &after[number.start..];
-    let in_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '/');
+    let in_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '/' | '^');
     let length = number.find(|it| !in_number(it)).unwrap_or(number.len());
-    let number = number[..length].trim_end_matches(['.', ',', '/']);
-    let values = (crate::parse::parse(value), crate::parse::parse(number));
-    let (Ok(own), Ok(other)) = values else {
-        return true;
+    !is_same(
+        value,
+        number[..length].trim_end_matches(['.', ',', '/', '^']),
+    )
+}
+
+/// Are two values equal?
+pub(super) fn is_same(a: &str, b: &str) -> bool {
+    let values = (crate::parse::parse(a), crate::parse::parse(b));
+    let (Ok(a), Ok(b)) = values else {
+        return false;
     };
-    crate::compare::compare(&own, &other, &Config::default()).equal != Some(true)
+    crate::compare::compare(&a, &b, &Config::default()).equal == Some(true)
 }
 
 /// Is there anything but blanks, markup and full stops?

@@ -21,6 +21,8 @@ pub(super) struct InBoxes<'t> {
     pub start: usize,
     /// After the last one.
     pub end: usize,
+    /// Which box is the last one.
+    pub last: usize,
     /// The same with the labels before them, "(a) 12, (b) 3/4", where each has one.
     pub labelled: Option<String>,
 }
@@ -32,7 +34,7 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
     let mut index = boxes
         .iter()
         .rposition(|boxed| boxed.closed && !is_placeholder(&text[boxed.content.clone()]))?;
-    let end = boxes[index].end;
+    let (last, end) = (index, boxes[index].end);
     let mut parts = vec![part(text, &boxes[index])];
     let mut labels = vec![label_before(&text[..boxes[index].start])];
     let mut start = boxes[index].start;
@@ -69,6 +71,7 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
         text,
         start,
         end,
+        last,
         labelled,
     })
 }
@@ -105,25 +108,7 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     } else {
         ""
     };
-    let after = after_box(text, boxed.end);
-    let number = inner.ends_with(|it: char| it.is_ascii_digit() || matches!(it, '}' | ')'));
-    let tail = tail(if number { after } else { "" }, false);
-    let unit = if tail.measured {
-        after[tail.unit].trim()
-    } else {
-        ""
-    };
-    // "\\mathrm{r} / \\mathrm{s}": a letter that is no unit says nothing of the value.
-    let lettered = |name: &str| name.len() == 1 && name.bytes().all(|it| it.is_ascii_alphabetic());
-    let mut groups = unit
-        .split('{')
-        .skip(1)
-        .filter_map(|it| it.split('}').next());
-    let unit = if groups.any(|it| lettered(it.trim()) && !words::is_unit(it.trim())) {
-        ""
-    } else {
-        unit
-    };
+    let unit = unit_after(text, boxed);
     if unit.is_empty() && sign.is_empty() {
         return inner;
     }
@@ -135,6 +120,25 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     Cow::Owned(format!("{sign}{inner}{gap}{unit}"))
 }
 
+/// The unit right after a box whose value may have one.
+pub(super) fn unit_after<'t>(text: &'t str, boxed: &Boxed) -> &'t str {
+    let after = after_box(text, boxed.end);
+    let content = trim_markup(&text[boxed.content.clone()]);
+    if !content.ends_with(|it: char| it.is_ascii_digit() || matches!(it, '}' | ')')) {
+        return "";
+    }
+    let tail = tail(after, false);
+    let unit = after[tail.unit].trim();
+    // "\\mathrm{r} / \\mathrm{s}": a letter that is no unit says nothing of the value.
+    let lettered = |name: &str| name.len() == 1 && name.bytes().all(|it| it.is_ascii_alphabetic());
+    let mut groups = unit
+        .split('{')
+        .skip(1)
+        .filter_map(|it| it.split('}').next());
+    let unknown = groups.any(|it| lettered(it.trim()) && !words::is_unit(it.trim()));
+    if tail.measured && !unknown { unit } else { "" }
+}
+
 /// The value that words in a box only introduce: 3 of "\\text{The value is }3".
 fn introduced(content: &str) -> Option<&str> {
     let mut commands = ["\\textbf", "\\text", "\\mathrm"].into_iter();
@@ -143,7 +147,10 @@ fn introduced(content: &str) -> Option<&str> {
     let said = said.trim_matches(['{', '}', ' ', '~']);
     let value = value.trim_start_matches([' ', '~']);
     let binds = said.ends_with([':', '=']) || words::BINDER.contains(words::last_word(said));
-    let valued = value.starts_with(|it: char| it.is_ascii_digit() || "$\\-(".contains(it));
+    let named = value
+        .split_once('=')
+        .is_some_and(|(name, _)| name.trim().len() == 1);
+    let valued = named || value.starts_with(|it: char| it.is_ascii_digit() || "$\\-(".contains(it));
     let option = super::choice::strip_name(said).is_some() || said.len() < "A: ".len();
     (binds && valued && !option && !super::qualifies(said)).then_some(value)
 }
@@ -240,7 +247,7 @@ fn belong_together(gap: &str) -> bool {
     let mut listed = labelled || gap.contains([',', ';', '&']);
     let mut count = 0;
     for word in gap.split(|it: char| !it.is_alphabetic()) {
-        if words::among(word, &["and", "or", "und", "et"]) {
+        if words::JOINS_CHOICES.contains(word) {
             listed = true;
         } else if word.len() > 1 && !words::MARKUP_BETWEEN_BOXES.contains(word) {
             let separates = words::CONCLUDING.contains(word)

@@ -102,7 +102,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         let next = rest.trim_start();
         let word = words::first_word(next);
         let maths = next.starts_with(['=', '+', '-', '/', '^', '<', '>', '≤', '≥'])
-            || next.starts_with('(') && !in_brackets(next);
+            || next.starts_with('(') && !named && !in_brackets(next);
         let article = rest.starts_with(' ')
             && first == 'A'
             && word.len() > 1
@@ -129,9 +129,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
         let joined = rest.trim_start_matches([' ', ',', ';', '/', '&']);
         let separated = joined.len() < rest.len();
         let (joined, word) = match words::first_word(joined) {
-            word @ ("and" | "or" | "AND" | "und" | "et") => {
-                (joined[word.len()..].trim_start(), true)
-            }
+            word if is_joining(word) => (joined[word.len()..].trim_start(), true),
             _ => (joined, false),
         };
         // "C) I and II only": a blank alone joins no second letter to a marked one.
@@ -173,7 +171,7 @@ pub(super) fn in_brackets(text: &str) -> bool {
 }
 
 fn is_joining(word: &str) -> bool {
-    matches!(word, "and" | "or" | "und" | "et")
+    words::JOINS_CHOICES.contains(word)
 }
 
 /// The choice that a whole answer is, and what follows its letter: `(A)`, `\text{A}`, `C. Paris`, `\textbf{(B) } 42`, "option D".
@@ -195,11 +193,12 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let told = rest.len() > MAX_TEXT
         || rest.contains('\n')
         || words::CHOICE_VERB.contains(first)
-        || words::among(first, &["has", "can", "cannot", "and", "or"]);
+        || words::TELLS_OF_OPTION.contains(first);
     let lettered = text[..choice.end].ends_with([')', '.', ':']) && !text.starts_with('(');
     let fits = bare
         || (lettered && after.starts_with(' '))
         || dashed(after)
+        || is_named && rest.starts_with('(') && rest.ends_with(')')
         || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
     // `(A)(b)`, `(A)x`: products. `(C) 5`: a choice.
     let product = !bare
@@ -329,8 +328,7 @@ pub(super) fn strip_name(text: &str) -> Option<&str> {
     for _ in 0..4 {
         let word = words::first_word(rest);
         let name = words::OPTION.contains(word);
-        let filler = words::among(word, &["the", "correct", "answer", "both"])
-            || words::ARTICLE.contains(word);
+        let filler = words::BEFORE_OPTION.contains(word) || words::ARTICLE.contains(word);
         if !name && !filler {
             break;
         }

@@ -30,7 +30,7 @@ pub(crate) fn ends_in(text: &str, is: impl Fn(&str) -> bool) -> bool {
         && is(trim_markup(sentence[..at].trim_end()))
         && !qualifiers::deny(&sentence[at..])
         && !supposes(sentence)
-        && !words_of(sentence).any(|it| words::among(it, &["but", "while", "whereas"]))
+        && !words_of(sentence).any(|it| words::CONTRASTS.contains(it))
     {
         return true;
     }
@@ -66,24 +66,26 @@ fn introduced(sentence: &str, is: &impl Fn(&str) -> bool) -> bool {
     let (before, mut rest) = (&sentence[..at], sentence[at + last.len()..].trim_start());
     let article = words::first_word(rest);
     // "At first.", "In a second."
-    let idiom = words::among(last, &["at"]) && article != "the" || last == "in" && article == "a";
+    let idiom =
+        last.eq_ignore_ascii_case("at") && article != "the" || last == "in" && article == "a";
     if idiom && ordinal(&words::last_word(rest).to_ascii_lowercase()).is_some() {
         return false;
     }
-    if words::among(article, &["the", "a", "an"]) {
+    if words::ENGLISH_ARTICLE.contains(article) {
         rest = rest[article.len()..].strip_prefix(' ').unwrap_or(rest);
     }
     // "Since the discriminant is negative, there are no real solutions." Other clauses say when it is so.
     let first = words::first_word(before.trim_start());
     let second = words_of(before).nth(1).unwrap_or("");
-    let since = words::among(first, &["since", "because", "as"])
+    let since = words::GIVES_REASON_FIRST.contains(first)
         && !["far", "long", "soon", "if", "though"].contains(&second);
     let clause = before.split_once(", ").filter(|_| since);
     let main = clause.map_or(before, |(_, main)| main);
-    let case = words::among(first, &["for", "at", "in", "with"])
+    let case = words::BEGINS_CASE.contains(first)
         && before.contains(|it: char| it.is_ascii_digit() || "=<>≤≥".contains(it));
-    let bound =
-        !since && (words::SUBORDINATING.contains(first) || words::among(first, &["as"])) || case;
+    let bound = !since
+        && (words::SUBORDINATING.contains(first) || first.eq_ignore_ascii_case("as"))
+        || case;
     // "born in the same year as Shakespeare"
     let same = last == "as" && words_of(main).any(|it| it == "same");
     if bound || same || is_elsewhere(main) || qualifies(main) || supposes(before) {

@@ -279,7 +279,7 @@ impl Collector<'_, '_> {
             .and_then(|it| it.strip_suffix(')'));
         let label = inner.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit())) && {
             let word = words::last_word(before);
-            words::PREPOSITION.contains(word) || words::among(word, &["using", "see"])
+            words::PREPOSITION.contains(word) || words::REFERS.contains(word)
         };
         let numbered = numbered || label;
         if numbered || before.ends_with('#') && !(last && only && self.items.is_empty()) {
@@ -321,8 +321,7 @@ impl Collector<'_, '_> {
         let weak = self.aside
             || (words::PREPOSITION.contains(word)
                 && !(word.eq_ignore_ascii_case("of") && is_amount(before)));
-        let negated = words::among(word, &["not", "isn't", "never", "than"])
-            || before.trim_end().ends_with("instead of");
+        let negated = words::EXCLUDES.contains(word) || before.trim_end().ends_with("instead of");
         self.items.push(Item {
             value,
             end,

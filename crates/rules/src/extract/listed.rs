@@ -60,6 +60,25 @@ fn joined(text: &str) -> &str {
     }
 }
 
+/// Is the number at `at` on a line of its own, after another one of the same name on such a line?
+pub(super) fn follows_another(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |it| at + it);
+    let above = text[..start].trim_end();
+    let above = above.rfind('\n').map_or(0, |it| it + 1);
+    lines(&text[above..end]).is_some_and(|(items, _)| {
+        let name = number_name(items[0]);
+        name.is_some() && name == number_name(items[1]) && items[0] != items[1]
+    })
+}
+
+/// The name of a number, "x" of "x = 4", empty where it has none; `None` where it is no plain number.
+fn number_name(item: &str) -> Option<&str> {
+    let (name, value) = item.split_once('=').unwrap_or(("", item));
+    let number = |it: char| it.is_ascii_digit() || matches!(it, '-' | '.');
+    value.trim().chars().all(number).then_some(name.trim())
+}
+
 /// Two or more lines that are all of the rest, each a value, a letter, or a value with its name.
 fn lines(text: &str) -> Option<(Vec<&str>, usize)> {
     let all = text.trim_end();
@@ -68,7 +87,7 @@ fn lines(text: &str) -> Option<(Vec<&str>, usize)> {
     }
     let mut items = Vec::new();
     let mut names = Vec::new();
-    for line in all.lines() {
+    for line in all.lines().filter(|it| !it.trim().is_empty()) {
         let bullet = line.trim().trim_start_matches(['-', '*', '•', '+']);
         // "-5" is no bullet.
         let glued = bullet.len() < line.trim().len() && !bullet.starts_with(' ');

@@ -15,8 +15,8 @@ pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
     let line = near.trim_end().rsplit('\n').next().unwrap_or("");
     let answer = bare(answer);
     let mut said = words::words_of(line);
-    let none = |it: &str| qualifiers::is_denial(it) || words::among(it, &["no", "none"]);
-    let has_none = |it: &str| none(it) || words::among(it, &["dne", "undefined"]);
+    let none = |it: &str| qualifiers::is_denial(it) || words::NONE.contains(it);
+    let has_none = |it: &str| none(it) || words::WITHOUT_VALUE.contains(it);
     if words::words_of(answer).any(has_none) {
         return said.any(none);
     }

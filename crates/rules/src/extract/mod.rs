@@ -100,6 +100,8 @@ pub(crate) struct Found<'t> {
     pub(crate) qualified: bool,
     /// It may be read in another way too: what differs from it need not be wrong.
     pub(crate) doubtful: bool,
+    /// What was announced after a box that is the answer.
+    pub(crate) later: Option<Cow<'t, str>>,
     /// The text of the option, where `text` is its letter: "Budding" of "(D) Budding".
     pub(crate) option: Option<String>,
 }
@@ -113,18 +115,25 @@ impl Found<'_> {
             statement: Cow::Owned(self.statement.into_owned()),
             qualified: self.qualified,
             doubtful: self.doubtful,
+            later: self.later.map(|it| Cow::Owned(it.into_owned())),
             option: self.option,
         }
     }
 }
 
-/// The last box of a response that is no part of its thinking; those that state one answer together, labelled parts in one box.
+/// The last box of a response that is no part of its thinking, with its unit; those that state one answer together, labelled parts in one box.
 pub(crate) fn last_box(text: &str) -> Option<String> {
     let visible = clean::visible(text).ok()?;
     let regions = scan::scan(&visible);
     regions.boxes.last().filter(|it| it.closed)?;
     let found = boxes::last(&visible, &regions, visible.len())?;
-    let slice = || visible[found.start..found.end].to_owned();
+    let unit = boxes::unit_after(&visible, &regions.boxes[found.last]);
+    let end = if unit.is_empty() {
+        found.end
+    } else {
+        words::offset(&visible, unit) + unit.len()
+    };
+    let slice = || visible[found.start..end].to_owned();
     let labelled = found.labelled.as_ref();
     Some(labelled.map_or_else(slice, |it| format!("\\boxed{{{it}}}")))
 }
@@ -220,7 +229,7 @@ pub(crate) fn choice_instead<'t>(
         statement: Cow::Owned(found.statement.clone().into_owned()),
         qualified: found.qualified || beside::changes(before, "", How::Worded),
         doubtful: found.doubtful,
-        option: None,
+        ..Found::default()
     })
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn is_refusal(text: &str) -> bool {
     let apologises = ["I'm sorry", "I am sorry", "I apologize", "I’m sorry"]
         .iter()
         .any(|it| start.starts_with(it));
-    if apologises || words::among(words::first_word(start), &["sorry", "unfortunately"]) {
+    if apologises || words::REGRETS.contains(words::first_word(start)) {
         return true;
     }
     let read = if text.len() <= 2 * WINDOW {
@@ -84,7 +84,5 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let inner = bare.trim_matches(['[', ']', '<', '>', '_', '.', '…', '?', ' ', '*']);
     (inner.is_empty() && !bare.starts_with('['))
         || words::PLACEHOLDER.contains(inner)
-        || (bare.starts_with('[')
-            && bare.ends_with(']')
-            && words::among(inner, &["number", "value", "result", "insert", "blank"]))
+        || (bare.starts_with('[') && bare.ends_with(']') && words::LEFT_BLANK.contains(inner))
 }

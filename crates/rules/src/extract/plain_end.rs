@@ -46,27 +46,31 @@ pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Fo
     })
 }
 
+/// Characters that say nothing but at the beginning of a line.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = b' ';
+    while byte.is_ascii() {
+        plain[byte as usize] = byte.is_ascii_alphanumeric()
+            || matches!(byte, b' '..=b'"' | b'$' | b'%' | b'\''..=b';' | b'='..=b'?');
+        byte += 1;
+    }
+    plain
+};
+
 /// Is there nothing in a text that may hide its last line, or be another question or a list of choices?
 fn says_nothing_else(head: &str) -> bool {
-    let bytes = head.as_bytes();
-    let mut begins = true;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let next = bytes.get(at + 1);
-        let passed = match byte {
-            b'*' | b'(' | b'-' | b'>' if begins => false,
-            b'Q' | b'P' if begins => words::QUESTION.begin(&head[at..]).is_none(),
-            b'B' if begins => !matches!(next, Some(b':' | b')' | b'.')),
-            // The marks of a calculator.
-            b'<' => next == Some(&b'<') || bytes[..at].ends_with(b"<"),
-            b'\n' | b' '..=b'"' | b'$' | b'%' | b'\''..=b';' | b'='..=b'?' => true,
-            _ => byte.is_ascii_alphabetic(),
+    head.split('\n').all(|line| {
+        let begins = match line.as_bytes() {
+            [b'*' | b'(' | b'-' | b'>', ..] | [b'B', b':' | b')' | b'.', ..] => false,
+            [b'Q' | b'P', ..] => words::QUESTION.begin(line).is_none(),
+            _ => true,
         };
-        if !passed {
-            return false;
-        }
-        begins = byte == b'\n';
-    }
-    true
+        // The marks of a calculator: <<3*4=12>>.
+        let marks = |at: usize| line[at + 1..].starts_with('<') || line[..at].ends_with('<');
+        let mut bytes = line.bytes().enumerate();
+        begins && bytes.all(|(at, byte)| PLAIN[usize::from(byte)] || byte == b'<' && marks(at))
+    })
 }
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ pub(super) fn is_replaced(value: &str, after: &str) -> bool {
         && number(another).is_some()
         && number(own).is_some()
         && number(another) != number(own)
+        && !super::beside::is_same(value, another)
 }
 
 /// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?
@@ -103,7 +104,8 @@ pub(super) fn doubt(before: &str) -> bool {
     });
     let glue = |word: &&&str| words::DENIED_ANNOUNCEMENT.contains(word);
     let denied = near.iter().find(|word| !glue(word));
-    doubted || denied.is_some_and(|it| is_denial(it) || words::among(it, &["no", "thought"]))
+    doubted
+        || denied.is_some_and(|it| is_denial(it) || words::DENIES_ANNOUNCEMENT_BEFORE.contains(it))
 }
 
 /// Is what a text is about denied in it?
@@ -128,13 +130,12 @@ pub(super) fn supposes(sentence: &str) -> bool {
     });
     said_by_others
         || any(&|word| words::ONLY_SUPPOSES.contains(word))
-        || any(&|word| words::CONDITION.contains(word))
-            && any(&|word| words::among(word, &["would", "were"]))
+        || any(&|word| words::CONDITION.contains(word)) && any(&|word| words::UNREAL.contains(word))
 }
 
 /// Does an announcement only suppose: "the answer might be"?
 pub(super) fn suppose(announcement: &str) -> bool {
-    words_of(announcement).any(|word| words::among(word, &["might", "may", "could"]))
+    words_of(announcement).any(|word| words::MAY_BE.contains(word))
 }
 
 /// Is an announcement denied, in one of the languages: "La respuesta no es 18"?
@@ -198,7 +199,7 @@ pub(super) fn retracted(after: &str) -> bool {
         let next = words::first_word(rest);
         let following = rest[next.len()..].trim_start();
         let no = words::SAYS_NO.contains(next) && !following.starts_with(char::is_alphanumeric);
-        if no || words::among(next, &["or", "maybe", "perhaps"]) {
+        if no || words::ANOTHER_GUESS.contains(next) {
             return true;
         }
     }
@@ -213,7 +214,7 @@ pub(super) fn retracted(after: &str) -> bool {
 /// Does one clause take an answer back: a correction that is opened and denies, a phrase of the table, or a fault that is admitted?
 /// What "that" points to is the answer only in the first clause after it.
 fn retracts(clause: &str, first: bool) -> bool {
-    let joins = |word: &&str| words::among(word, &["but", "however", "well", "and", "so"]);
+    let joins = |word: &&str| words::BEGINS_CLAUSE.contains(word);
     let words: Vec<&str> = words_of(clause).skip_while(joins).take(10).collect();
     let opens = |word: &&&str| words::OPENS_CORRECTION.contains(word);
     let opened = words.iter().take_while(opens).count();
@@ -236,7 +237,7 @@ fn retracts(clause: &str, first: bool) -> bool {
             words::SAYS_NO.contains(word) && (alone || at + 1 < opened)
                 || another
                     && following.starts_with(',')
-                    && words::among(word, &["wait", "actually"])
+                    && words::OPENS_CORRECTION_ALONE.contains(word)
         });
     let Some(&subject) = said.first() else {
         return no;
@@ -248,10 +249,10 @@ fn retracts(clause: &str, first: bool) -> bool {
     let wrong = any(&words::WRONG) || denied && any(&words::VERDICT);
     let fault = near.iter().find(|it| !is_adverb(it));
     let admitted = fault.is_some_and(|it| words::FAULT.contains(it))
-        || any(&words::FAULT) && near.iter().any(|it| words::among(it, &["made", "make"]));
+        || any(&words::FAULT) && near.iter().any(|it| words::MAKES.contains(it));
     no || phrase
         || (first || opened > 0 || explicit) && words::POINTS_BACK.contains(subject) && wrong
-        || words::among(subject, &["i", "we"]) && admitted && !near.contains(&"no")
+        || words::FIRST_PERSON.contains(subject) && admitted && !near.contains(&"no")
         || opened > 0 && near.iter().any(|it| it.eq_ignore_ascii_case("should"))
 }
 
@@ -272,7 +273,7 @@ pub(super) fn takes_back_in_words(text: &str) -> bool {
 }
 
 fn is_adverb(word: &str) -> bool {
-    word.ends_with("ly") || words::among(word, &["just", "have", "had", "was", "think"])
+    word.ends_with("ly") || words::BETWEEN_SUBJECT_AND_FAULT.contains(word)
 }
 
 /// How many bytes of a statement are looked at.

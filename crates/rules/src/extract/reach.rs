@@ -45,7 +45,7 @@ pub(super) fn tag_end(source: Source<'_, '_>, at: usize) -> usize {
 
 /// "True" and "No", which are no headings.
 fn is_truth(text: &str) -> bool {
-    words::among(text, &["yes", "no", "true", "false"])
+    words::TRUTH_IN_ENGLISH.contains(text)
 }
 
 /// The rest of a `####` line, if it is an answer and no heading.

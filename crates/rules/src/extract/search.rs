@@ -87,6 +87,7 @@ pub(super) fn search<'t>(
     out.sort_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)));
     if role == Role::Prediction {
         take_back(text, &mut out);
+        note_later(&mut out);
     }
     let mut found: Vec<Found<'t>> = Vec::new();
     for candidate in out {
@@ -128,6 +129,17 @@ fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
     }
 }
 
+/// A box decides where another answer is announced after it, too, but what differs from it may be that one, unless boxes are asked for first.
+fn note_later(ranked: &mut [Ranked<'_>]) {
+    let Some((first, rest)) = ranked.split_first_mut() else {
+        return;
+    };
+    let later = |it: &&Ranked<'_>| it.end > first.end && !it.found.qualified;
+    if first.found.method == "boxed" && first.tier >= 0 {
+        first.found.later = rest.iter().find(later).map(|it| it.found.text.clone());
+    }
+}
+
 impl<'t> Search<'t, '_, '_> {
     /// Keeps a candidate. `statement`: all that was announced.
     fn push(
@@ -144,7 +156,7 @@ impl<'t> Search<'t, '_, '_> {
         let qualified = before.len() + after.len() > MAX_STATEMENT
             || match reading.kind {
                 Form::Words => {
-                    let truth = words::among(&reading.text, &["yes", "no", "true", "false"]);
+                    let truth = words::TRUTH_IN_ENGLISH.contains(&reading.text);
                     truth && restricts(after) || beside::changes(before, after, How::Worded)
                 }
                 Form::Choice => beside::changes(before, after, How::of_letter(&all[from..to])),
@@ -353,7 +365,11 @@ impl<'t> Search<'t, '_, '_> {
             let last = words::last_word(near.trim_end_matches('.'));
             let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
             let before = if ended { "" } else { before };
-            let raw = &text[found.end..];
+            // "\boxed{12}$x$" goes on in a formula.
+            let raw = match self.source.regions.formula_from(found.end) {
+                Some((_, formula)) => &text[formula.content.clone()],
+                None => &text[found.end..],
+            };
             let word = words::first_word(raw);
             // "\boxed{12}x", "\boxed{12} \pi"
             let factor = matches!(word.len(), 1 | 2) && word.is_ascii() && !words::is_unit(word);

@@ -119,12 +119,7 @@ pub(super) fn says_right(text: &str) -> bool {
         text.strip_prefix(phrase).is_some_and(|rest| {
             // "fits none of them"
             let object = words::words_of(rest).take(4);
-            let none = |it| {
-                words::among(
-                    it,
-                    &["none", "nothing", "neither", "no", "nobody", "nowhere"],
-                )
-            };
+            let none = |it| words::FITS_NOTHING.contains(it);
             !rest.starts_with(|it: char| it.is_alphanumeric())
                 && !object
                     .into_iter()
@@ -191,10 +186,7 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
                 || words::CHOICE_QUALITY.contains(word)
                 || words::OPTION.contains(word)
         })
-        || words::among(
-            words::first_word(before),
-            &["it", "that", "this", "it's", "it’s", "that's", "that’s"],
-        );
+        || words::SUBJECT_OF_CHOICE.contains(words::first_word(before));
     let to = last.eq_ignore_ascii_case("to") && words::POINTS_TO.contains(words::last_word(head));
     let taken = words::TAKES_CHOICE.contains(last)
         || clear && (words::TAKES_MARKED_CHOICE.contains(last) || to)

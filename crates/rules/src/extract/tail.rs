@@ -179,7 +179,7 @@ fn measured(text: &str, from: usize) -> usize {
                 end += exponent(&text[end..]);
                 if word.starts_with("degree") {
                     let scale = words::first_word(text[end..].trim_start_matches(' '));
-                    if words::among(scale, &["celsius", "fahrenheit"]) {
+                    if words::TEMPERATURE_SCALE.contains(scale) {
                         end = words::offset(text, scale) + scale.len();
                     }
                 }

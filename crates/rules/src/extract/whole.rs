@@ -75,7 +75,7 @@ fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let word = words::first_word(bare);
     let after = bare[word.len()..].trim_start_matches(['*', '_', '"']);
     let rest = after.trim_start_matches([',', ';', '.', '!', ' ', '-', '–', '—', ':', '*']);
-    let truth = words::among(word, &["yes", "no", "true", "false"]);
+    let truth = words::TRUTH_IN_ENGLISH.contains(word);
     let numbered = word.eq_ignore_ascii_case("no")
         && after.starts_with(['.', ' '])
         && rest.starts_with(|it: char| it.is_ascii_digit());

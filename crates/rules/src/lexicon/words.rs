@@ -27,6 +27,8 @@ pub(crate) struct Words {
     lower_case: Table<Cow<'static, [u8]>, ()>,
     /// Which bytes one of them begins with, in this case.
     begins: [bool; 256],
+    /// A bit for each shape that one of them has: see [`shape`].
+    shapes: u64,
 }
 
 impl Words {
@@ -47,6 +49,7 @@ impl Words {
             begins[usize::from(word.as_bytes().first().copied().unwrap_or(0))] = true;
         }
         Self {
+            shapes: list.iter().fold(0, |all, word| all | shape(word)),
             lower_case: lower_case.collect(),
             begins,
             list,
@@ -55,6 +58,10 @@ impl Words {
 
     /// Is a word among them, whatever its case?
     pub(crate) fn contains(&self, word: &str) -> bool {
+        // Most words are in no list, and most of them show it.
+        if self.shapes & shape(word) == 0 {
+            return false;
+        }
         let mut buffer = [0; LONGEST];
         let Some(lower) = buffer.get_mut(..word.len()) else {
             return false;
@@ -84,6 +91,12 @@ impl Words {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
     }
+}
+
+/// One of 64 bits by length and first byte, the same whatever the case.
+fn shape(word: &str) -> u64 {
+    let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+    1 << ((usize::from(first) * 5 + word.len() * 11) % 64)
 }
 
 /// A list of `words.tsv`.

@@ -1,7 +1,7 @@
 //! Items in the order and the groups that their separators make.
 
-use crate::algebra::Expr;
-use crate::answer::{Answer, Operator, Relation};
+use crate::algebra::{Expr, Rational};
+use crate::answer::{Answer, Operator, Quantity, Relation};
 
 /// What stands between two items, from what binds most to what binds least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,46 +123,53 @@ fn inherit_left_side(items: &mut [Answer]) {
     }
 }
 
-/// "2 hours and 30 minutes" is one time.
+/// "2 hours, 30 minutes and 20 seconds" is one time, "20 dollars and 50 cents" one sum.
 fn merge_compound(items: &mut Vec<Answer>, separators: &[Separator]) {
-    if items.len() != 2 || separators != [Separator::Comma] {
-        return;
+    let mut parts = items.iter().map(|it| match it {
+        Answer::Quantity(it) => Some(it),
+        _ => None,
+    });
+    let whole = parts.next().flatten().cloned();
+    let merged = parts.try_fold((whole, None), |(sum, last), part| {
+        let (sum, part) = (sum?, part?);
+        let next = with_cents(&sum, part).or_else(|| {
+            let last: &Quantity = last.unwrap_or(&sum);
+            // The part is less than one of what stands before it.
+            is_less_than_one(last, part).then(|| sum.with_part(part))?
+        });
+        next.map(|it| (Some(it), Some(part)))
+    });
+    if let Some((Some(sum), Some(_))) = merged
+        && separators.iter().all(|it| *it == Separator::Comma)
+    {
+        *items = vec![Answer::Quantity(sum)];
     }
-    let [Answer::Quantity(first), Answer::Quantity(second)] = items.as_slice() else {
-        return;
+}
+
+/// 20 dollars with 50 cents.
+fn with_cents(whole: &Quantity, cents: &Quantity) -> Option<Quantity> {
+    let (Expr::Number(a), Expr::Number(b)) = (&whole.value, &cents.value) else {
+        return None;
     };
-    // "20 dollars and 50 cents".
-    if let (Expr::Number(a), Expr::Number(b)) = (&first.value, &second.value)
-        && first.currency.is_some()
-        && first.currency == second.currency
-        && first.places.is_none()
-        && second.places.is_none()
+    let fits = whole.currency.is_some()
+        && whole.currency == cents.currency
+        && whole.places.is_none()
+        && cents.places.is_none()
         && a.denominator().is_one()
         && !b.denominator().is_one()
-        && *b < crate::algebra::Rational::from(1)
-    {
-        let mut merged = first.clone();
-        merged.value = Expr::Number(a + b);
-        *items = vec![Answer::Quantity(merged)];
-        return;
-    }
-    let (Some(unit), Some(smaller)) = (&first.unit, &second.unit) else {
-        return;
+        && *b < Rational::from(1);
+    fits.then(|| Quantity {
+        value: Expr::Number(a + b),
+        ..whole.clone()
+    })
+}
+
+/// Is a part less than one of the unit before it, which is of one dimension: 30 minutes after hours?
+fn is_less_than_one(before: &Quantity, part: &Quantity) -> bool {
+    let (Some(unit), Some(smaller)) = (&before.unit, &part.unit) else {
+        return false;
     };
-    let basic = matches!(unit.dimension, Some(dimension)
-        if dimension.iter().filter(|power| **power != 0).count() == 1 && dimension.iter().sum::<i8>() == 1);
-    let (Expr::Number(a), Expr::Number(b)) = (&first.value, &second.value) else {
-        return;
-    };
-    if !basic || unit.dimension != smaller.dimension || smaller.size >= unit.size {
-        return;
-    }
-    let part = b * &smaller.size / &unit.size;
-    if part >= crate::algebra::Rational::from(1) {
-        return;
-    }
-    let mut merged = first.clone();
-    merged.value = Expr::Number(a + part);
-    merged.places = None;
-    *items = vec![Answer::Quantity(merged)];
+    let basic = |it: [i8; 9]| it.iter().filter(|power| **power != 0).eq([&1]);
+    let less = matches!(&part.value, Expr::Number(it) if it * &smaller.size < unit.size);
+    unit.dimension.is_some_and(basic) && smaller.size < unit.size && less
 }

@@ -81,10 +81,8 @@ pub(super) fn quantifier(parser: &mut Parser<'_>) -> Option<Vec<Answer>> {
         .filter(|letter| *letter != 'ℝ')
         .map(|letter| letter.to_string());
     let words = words.to_ascii_lowercase();
-    let sign = if words.contains("non - negative")
-        || words.contains("nonnegative")
-        || words.contains("non-negative")
-    {
+    let not_negative = ["non - negative", "nonnegative", "non-negative"];
+    let sign = if not_negative.iter().any(|it| words.contains(it)) {
         "_≥0"
     } else if words.contains("positive") {
         "^+"

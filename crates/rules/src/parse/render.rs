@@ -401,8 +401,15 @@ fn sign_of(term: &Expr) -> (bool, Sign) {
         Expr::LongNumber(long) if long.negative => (true, Sign::Number),
         Expr::Multiply(factors) => match factors.first() {
             Some(Expr::Number(value)) if *value == Rational::from(-1) && factors.len() > 1 => {
-                let divides = matches!(factors.get(1), Some(Expr::Power(pair)) if pair.1 == Expr::integer(-1));
-                (true, if divides { Sign::Number } else { Sign::One })
+                // What would be read as a number or product of its own: -0, -(1/2), -(x*y).
+                let alone = factors.len() == 2;
+                let shown = match factors.get(1) {
+                    Some(Expr::Power(pair)) => pair.1 == Expr::integer(-1),
+                    Some(Expr::Number(value)) => alone || value.is_zero(),
+                    Some(Expr::Multiply(_)) => alone,
+                    _ => false,
+                };
+                (true, if shown { Sign::Number } else { Sign::One })
             }
             Some(Expr::Number(value)) if *value < zero => (true, Sign::Number),
             _ => (false, Sign::Plus),

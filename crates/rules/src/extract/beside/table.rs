@@ -157,7 +157,8 @@ fn is_operator(sign: char) -> bool {
 /// The table: which classes a word has, and the rows.
 pub(super) struct Table {
     classes: HashMap<Vec<u8>, Set, BuildHasherDefault<KeyHasher>>,
-    shapes: Vec<(usize, Shape)>,
+    /// The classes that are shapes, and for which answers a row has them, one bit each.
+    shapes: Vec<(usize, Shape, u8)>,
     /// How words end that deny as the ending by itself does: "isn't".
     negating: Vec<&'static str>,
     /// The classes of verbs before a value, of what may stand between a bound and its value, and of what ends a clause.
@@ -180,21 +181,26 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     };
     table.rows.resize_with(Place::COUNT, Vec::new);
     let mut names: HashMap<&'static str, usize> = HashMap::new();
-    let mut class = |table: &mut Table, name: &'static str| {
+    let mut class = |table: &mut Table, name: &'static str, how: u8| {
         let next = names.len();
-        *names.entry(name).or_insert_with(|| {
+        let class = *names.entry(name).or_insert_with(|| {
             for word in name.split('|') {
                 table.add(word, next);
             }
             next
-        })
+        });
+        for shape in table.shapes.iter_mut().filter(|it| it.0 == class) {
+            shape.2 |= how;
+        }
+        class
     };
-    table.verb = class(&mut table, "@verb_of_value");
+    table.verb = class(&mut table, "@verb_of_value", 0);
     table.passed = class(
         &mut table,
         "@passed_before_value|@kind_of_answer|<currency>",
+        0,
     );
-    table.stop = class(&mut table, "@ends_clause|,");
+    table.stop = class(&mut table, "@ends_clause|,", 0);
     for row in rows(BESIDE) {
         if let [how, place, pattern] = row[..]
             && let Some(place) = Place::named(place)
@@ -203,15 +209,15 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 Some(name) => list(name).iter().collect(),
                 None => vec![pattern],
             };
+            let how = How::mask(how);
             for phrase in phrases {
                 let mut item = |it: &'static str| match it.strip_prefix('!') {
-                    Some(name) => Item::IsNot(class(&mut table, name)),
+                    Some(name) => Item::IsNot(class(&mut table, name, how)),
                     None if it == "…" => Item::Gap(GAP, true),
                     None if it == "……" => Item::Gap(FAR_GAP, false),
-                    None => Item::Is(class(&mut table, it)),
+                    None => Item::Is(class(&mut table, it, how)),
                 };
                 let items = phrase.split(' ').map(&mut item).collect();
-                let how = How::mask(how);
                 table.rows[place as usize].push(Row { how, items });
             }
         }
@@ -236,14 +242,14 @@ impl Table {
         } else if word.starts_with('<') && word.len() > 1 {
             words_of_shape(word).into_iter().for_each(insert);
             let shape = SHAPES.iter().find(|(name, _)| *name == word);
-            self.shapes.extend(shape.map(|(_, is)| (class, *is)));
+            self.shapes.extend(shape.map(|(_, is)| (class, *is, 0)));
         } else {
             insert(word);
         }
     }
 
-    /// The classes of a word or sign.
-    pub(super) fn classes(&self, word: &str) -> Set {
+    /// The classes of a word or sign beside an answer that was found so.
+    pub(super) fn classes(&self, word: &str, how: How) -> Set {
         const LONGEST: usize = 48;
         let mut buffer = [0; LONGEST];
         let mut set = Set::default();
@@ -259,8 +265,8 @@ impl Table {
             let own = self.classes.get(ending.as_bytes());
             set.join(own.copied().unwrap_or_default());
         }
-        for (class, is) in &self.shapes {
-            if is(word) {
+        for (class, is, asked) in &self.shapes {
+            if asked & how.bit() != 0 && is(word) {
                 set.insert(*class);
             }
         }

@@ -7,7 +7,7 @@ use super::super::beside::{self, How};
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
 use super::super::whole::{contradicts, last_cell, opening, opening_value, sentence};
-use super::super::{aside, choice, decimal, qualifiers, sentences, settled, words};
+use super::super::{aside, choice, decimal, listed, qualifiers, sentences, settled, words};
 use super::Search;
 
 /// How many sentences are looked at, from the last on, where nothing is announced.
@@ -150,6 +150,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::is_argument(before)
                             || qualifiers::is_replaced(&reading.text, after)
                             || aside::is_item(text, from)
+                            || listed::follows_another(text, from)
                             || aside::rounds(&reading.text, after) == Some(false)
                     }
                 };
