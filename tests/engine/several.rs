@@ -104,11 +104,17 @@ fn judges_vote() {
             assert_ne!(verdict.outcome, Some(true), "{verdict:?}");
         }
     }
+    let counted = format!("{panel:?}");
     one.options().trials = 2;
     let error = panel.judge(&mut [&mut one, &mut other], &samples);
     assert!(error.is_err_and(|error| error.to_string().contains("as many trials")));
     let error = panel.judge(&mut [&mut one], &samples);
     assert!(error.is_err_and(|error| error.to_string().contains("must be those")));
+    assert_eq!(
+        format!("{panel:?}"),
+        counted,
+        "a call that failed counts nothing"
+    );
 }
 
 #[test]

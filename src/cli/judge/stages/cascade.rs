@@ -87,7 +87,11 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
     let mut together = Together::Cascade(cascade);
     let differs = |verdict: &Verdict| {
         let (id, trial) = (&verdict.id, verdict.trial);
-        format!("{large_name} has no verdict on trial {trial} of {id:?}")
+        let asked = outputs.iter().map(|path| path.display()).next_back();
+        let file = asked.map_or_else(String::new, |path| format!("{path}: "));
+        format!(
+            "{file}from trial {trial} of {id:?} on, these are not verdicts on what {large_name} was asked about"
+        )
     };
     let keep = &of_small.loaded.keep;
     let summary =

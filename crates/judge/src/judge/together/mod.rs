@@ -140,7 +140,9 @@ impl Together {
             of_each.push(verdicts.into_iter().map(Ok));
         }
         let mut together = Vec::new();
-        self.merge(
+        // What is counted is that of all trials, or nothing.
+        let mut decided = self.clone();
+        decided.merge(
             asked.as_ref(),
             of_each,
             |_| differ(),
@@ -149,6 +151,7 @@ impl Together {
                 Ok(())
             },
         )?;
+        *self = decided;
         Ok(together)
     }
 }
