@@ -82,16 +82,12 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
             return Ok(ran.code);
         }
         of_large = ran.session.text().cloned();
-        outputs.push(large_out);
+        outputs.push(large_out.clone());
     }
     let mut together = Together::Cascade(cascade);
     let differs = |verdict: &Verdict| {
-        let (id, trial) = (&verdict.id, verdict.trial);
-        let asked = outputs.iter().map(|path| path.display()).next_back();
-        let file = asked.map_or_else(String::new, |path| format!("{path}: "));
-        format!(
-            "{file}from trial {trial} of {id:?} on, these are not verdicts on what {large_name} was asked about"
-        )
+        let (id, trial, file) = (&verdict.id, verdict.trial, large_out.display());
+        format!("{file}: no verdict on trial {trial} of {id:?}, or one that was not asked for")
     };
     let keep = &of_small.loaded.keep;
     let summary =
