@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# datasets 5.2.0: an answer "18.50" in a JSON Lines file is loaded as the number 18.5, and "null" as nothing, if another row's answer is a number.
+# datasets 5.2.0: an answer "18.50" in a JSON Lines file is loaded as the number 18.5, and "null" as nothing, if another row's answer is a
+# number.
 #
-# JSON says which of its values are texts. One would expect a column with texts and numbers to be refused, as it used to be, or each value to be
-# kept as it is: version 5 has the type `Json` for such columns, which is chosen by itself. Seen: when rows are read, a text in such a
-# column is parsed as if it were JSON. "007" is 7, "18.50" is 18.5, "true" is True, "[1, 2]" is a list, "1e400" is infinite, and what is no JSON stays
-# a text: "1/2", "1,000". One row with a number, or with a list of answers beside single ones, changes all others. And in a column of texts alone,
-# if all are dates ("2008-05-12"), they are loaded as datetimes.
+# JSON says which of its values are texts. One would expect a column with texts and numbers to be refused, or each value to be kept as it is:
+# version 5 has the type `Json` for such columns, which is chosen by itself. Seen: when rows are read, a text in such a column is parsed as if
+# it were JSON. "007" is 7, "18.50" is 18.5, "true" is True, "[1, 2]" is a list, "1e400" is infinite, and what is no JSON stays a text: "1/2",
+# "1,000". One row with a number, or with a list of answers beside single ones, changes all others. And in a column of texts alone, if all are
+# dates ("2008-05-12"), they are loaded as datetimes.
 #
-# Whom it hits: golds and answers of mathematics and tables that are compared as texts, multiple choice with "None" beside "null", prompts as text in one
-# row and as messages in another; and whatever is written from such a data set, which then differs from the file it was made of.
+# Whom it hits: golds and answers of mathematics and tables that are compared as texts, multiple choice with "None" beside "null", prompts as
+# text in one row and as messages in another; and whatever is written from such a data set, which then differs from the file it was made of.
 #
 # Prints what is in the file and what is loaded. Exits with 1 if something else is loaded.
 set -euo pipefail

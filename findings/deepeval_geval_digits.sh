@@ -2,16 +2,17 @@
 # deepeval 4.3.1: G-Eval's weighted score counts a 10 as a 1 if the judge's tokenizer writes numbers digit by digit. A judge that wavers
 # between 9 and 10 scores 0.58.
 #
-# `GEval` asks for a score from 0 to 10 and, where log-probabilities are to be had, weighs the scores by the probability of their tokens. One would
-# expect the mean of what the judge holds likely, whatever its tokenizer, or no weights. Seen: the alternatives are taken from the one token that
-# is the score. Where 10 is a token that is right. Where it is `1` and `0`, as with Qwen and Gemma, the `1` among the alternatives of a 9 is the
-# beginning of a 10 and is counted as the score 1: 0.6 x 9 + 0.4 x 1. If 10 is the likelier by a hair there is no token of that name, and the score is a
-# full 1.0 without weights. Likewise if the token has the space before it. No warning in any case.
+# `GEval` asks for a score from 0 to 10 and, where log-probabilities are to be had, weighs the scores by the probability of their tokens. One
+# would expect the mean of what the judge holds likely, whatever its tokenizer, or no weights. Seen: the alternatives are taken from the one
+# token that is the score. Where 10 is a token that is right. Where it is `1` and `0`, as with Qwen and Gemma, the `1` among the alternatives
+# of a 9 is the beginning of a 10 and is counted as the score 1: 0.6 x 9 + 0.4 x 1. If 10 is the likelier by a hair there is no token of that
+# name, and the score is a full 1.0 without weights. Likewise if the token has the space before it. No warning in any case.
 #
-# Whom it hits: local judges behind LiteLLM or a model class of one's own. Answers between good and perfect score like bad ones, so that thresholds, and
-# comparisons with a judge of another tokenizer, turn on the tokenizer.
+# Whom it hits: local judges behind LiteLLM or a model class of one's own. Answers between good and perfect score like bad ones, so that
+# thresholds, and comparisons with a judge of another tokenizer, turn on the tokenizer.
 #
-# A judge with the same beliefs in three tokenisations: prints the metric's score and the mean of the beliefs. Exits with 1 if one of the scores is another.
+# A judge with the same beliefs in three tokenisations: prints the metric's score and the mean of the beliefs. Exits with 1 if one of the
+# scores is another.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

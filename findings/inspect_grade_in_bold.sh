@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # inspect-ai 0.3.285: a grader that writes `**GRADE:** I` gives no grade, and the sample is left out of the accuracy.
 #
-# `model_graded_qa` asks for "GRADE: $LETTER". Graders like to set that in bold, and `**GRADE: I**` is read. One would expect that of its other usual
-# forms, or an I, or an error of the sample. Seen: the letter must follow the colon with nothing but space between, so that `**GRADE:** I`, `GRADE: **I**`,
-# `GRADE: "I"`, `GRADE: [I]` and, after the prompt's own wording, `GRADE: $I` are unscored. Accuracy and its error are over the others: a
-# grader that sets only its refusals in bold, as one that explains them at length may, makes a model perfect. The log's status is success; how many
-# are missing is in `unscored_samples`.
+# `model_graded_qa` asks for "GRADE: $LETTER". Graders like to set that in bold, and `**GRADE: I**` is read. One would expect that of its
+# other usual forms, or an I, or an error of the sample. Seen: the letter must follow the colon with nothing but space between, so that
+# `**GRADE:** I`, `GRADE: **I**`, `GRADE: "I"`, `GRADE: [I]` and, after the prompt's own wording, `GRADE: $I` are unscored. Accuracy and its
+# error are over the others: a grader that sets only its refusals in bold, as one that explains them at length may, makes a model perfect. The
+# log's status is success; how many are missing is in `unscored_samples`.
 #
 # Whom it hits: evaluations graded by local models, and comparisons of graders: each is on another subset.
 #
-# Grades nine samples with a mock model, eight of them refused, and prints what is read and the accuracy. Exits with 1 if one is read otherwise.
+# Grades nine samples with a mock model, eight of them refused, and prints what is read and the accuracy. Exits with 1 if one is read
+# otherwise.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

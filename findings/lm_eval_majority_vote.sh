@@ -2,16 +2,16 @@
 # lm-eval 0.4.13: in `maj@8` of gsm8k_cot_self_consistency, four right answers lose to three wrong ones.
 #
 # The vote of self-consistency is over answers: equal ones count together, and a reply without one has no vote. Seen: the filter
-# `majority_vote` counts the texts that the expression took from the replies. What the task's metric holds to be the same answer (it strikes commas and
-# dollar signs, and a last point) is struck only after the vote, so `1,000` and `1000` are two candidates. And a reply from which nothing could be taken
-# votes for `[invalid]`, which can be elected: with four such, three right answers and one wrong one, the question counts as
-# wrong. So more samples can have less accuracy, and the measured gain of a vote depends on how the model writes its numbers.
+# `majority_vote` counts the texts that the expression took from the replies. What the task's metric holds to be the same answer (it strikes
+# commas and dollar signs, and a last point) is struck only after the vote, so `1,000` and `1000` are two candidates. And a reply from which
+# nothing could be taken votes for `[invalid]`, which can be elected: with four such, three right answers and one wrong one, the question
+# counts as wrong. So more samples can have less accuracy, and the measured gain of a vote depends on how the model writes its numbers.
 #
 # Whom it hits: anyone who compares maj@k with a judge or verifier that chooses among the same samples, or who uses the filter for tasks of
 # their own.
 #
-# Reads the task's own filters and metric from the package, and prints the replies' answers, the vote, the score, and what the score of each single reply is.
-# Exits with 1 if one of the votes is another.
+# Reads the task's own filters and metric from the package, and prints the replies' answers, the vote, the score, and what the score of each
+# single reply is. Exits with 1 if one of the votes is another.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -49,7 +49,7 @@ def score(answer, gold):
 # The gold, how the replies end, what is elected.
 CASES = [
     ("1000", ["The answer is 1000."] * 5 + ["The answer is 900."] * 3, "1000"),
-    ("1000", ["The answer is 1,000."] * 2 + ["The answer is 1000."] * 2 + ["So he has $1,000."] + ["The answer is 900."] * 3, "900"),
+    ("1000", [*["The answer is 1,000.", "The answer is 1000."] * 2, "So he has $1,000.", *["The answer is 900."] * 3], "900"),
     ("18", ["The answer is 18."] * 3 + ["The answer is 20."] + ["So the answer: 18."] * 4, "[invalid]"),
 ]
 

@@ -2,13 +2,14 @@
 # lm-eval 0.4.13: MGSM's tasks hold 1.8 for 18 and 18.00 for wrong.
 #
 # Their metric is `exact_match` with `ignore_punctuation: true`. One would expect that this forgives the full stop of "The answer is 18." and
-# the comma of 1,000. Seen: it strikes every sign of `string.punctuation` from both sides, so the decimal point and the minus sign as well. A wrong
-# answer is right if its digits are the gold's (1.8, -18), a right one with cents is wrong (18.00 is 1800). The GSM8K tasks, of which
+# the comma of 1,000. Seen: it strikes every sign of `string.punctuation` from both sides, so the decimal point and the minus sign as well. A
+# wrong answer is right if its digits are the gold's (1.8, -18), a right one with cents is wrong (18.00 is 1800). The GSM8K tasks, of which
 # MGSM is the translation, have other settings, under which the wrong ones are wrong.
 #
 # Whom it hits: results by language beside those of GSM8K; judges that are measured against this metric; own tasks that copy it for numbers.
 #
-# Takes filter and metric from the packaged tasks. Prints the score of each answer under both. Exits with 1 if one of MGSM's scores is another.
+# Takes filter and metric from the packaged tasks. Prints the score of each answer under both. Exits with 1 if one of MGSM's scores is
+# another.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

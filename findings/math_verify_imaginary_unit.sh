@@ -3,14 +3,15 @@
 #
 # Answers that are complex numbers are usual in contest and textbook mathematics, and a verifier that computes with SymPy has its imaginary
 # unit at hand. One would expect `(1+i)^2` to be `2i`, and two spellings of one number to be equal at the least. Seen:
-#  - `i` is a variable without a value: no power, root, modulus or quotient that holds for the unit holds for it. Only a capital `I` is the unit.
-#  - It is a variable of two kinds. Whether the variables of an answer are real is decided for each side by itself, by a regular expression
-#    on its LaTeX that looks for `i` as a word of its own: there is one in `2 i`, none in `2i`, where a digit stands before it. SymPy holds a
+#  - `i` is a variable without a value: no power, root, modulus or quotient that holds for the unit holds for it. Only a capital `I` is the
+#    unit.
+#  - It is a variable of two kinds. Whether the variables of an answer are real is decided for each side by itself, by a regular expression on
+#    its LaTeX that looks for `i` as a word of its own: there is one in `2 i`, none in `2i`, where a digit stands before it. SymPy holds a
 #    real and a non-real variable of one name to be different, so `2i` is not `2 i` or `2\,i`, and `\frac{2}{5}i` not `\frac{2i}{5}`.
 #  - An upright unit, `\mathrm{i}` as ISO 80000 has it, is struck out as a unit of measurement when a number is before it.
 #
-# Whom it hits: rewards and scores over MATH-like sets (TRL's accuracy_reward, lighteval, lm-evaluation-harness): a right answer has reward 0
-# because of a space, and whether a sample is one of these depends on how the gold was typeset.
+# Whom it hits: rewards and scores over MATH-like sets (TRL's accuracy_reward, verifiers, minerva_math of lm-evaluation-harness): a right
+# answer has reward 0 because of a space, and whether a sample is one of these depends on how the gold was typeset.
 #
 # Prints each pair with what it is told apart by. Exits with 1 if one of the verdicts is another.
 set -euo pipefail

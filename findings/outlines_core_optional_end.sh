@@ -2,20 +2,21 @@
 # outlines-core 0.2.14: a model held to `[0-9]+(\.[0-9]+)?` can write 4 but not 4.5.
 #
 # An `Index` has, for each state of a regular expression, the tokens that may follow. One would expect that every text which matches can be
-# written, whatever tokens it is cut into. Seen: where the text so far is a match already, a token that leads on to a longer match is
-# missing if it is one byte long, and so is, one step earlier, a token that ends one byte behind a match. What is not at the end of the expression is
-# as it should be, so JSON objects do not show it. (The automaton tells of a match one byte late, at the byte behind it; the state
-# reached by that byte looks like the end of a match, and is not one.)
+# written, whatever tokens it is cut into. Seen: where the text so far is a match already, a token that leads on to a longer match is missing
+# if it is one byte long, and so is, one step earlier, a token that ends one byte behind a match. What is not at the end of the expression is
+# as it should be, so JSON objects do not show it. (The automaton tells of a match one byte late, at the byte behind it; the state reached by
+# that byte looks like the end of a match, and is not one.)
 #
 # The tokens that follow an answer with an optional end are just those: the point of a decimal, the slash of a fraction, the comma of
-# thousands, a space. Tokenizers that keep digits apart from signs, as those of Llama 3 and Qwen do, have no token ".5" which would get past it.
-# Nothing fails: the answer is a shorter one, and matches.
+# thousands, a space. Tokenizers that keep digits apart from signs, as those of Llama 3 and Qwen do, have no token ".5" which would get past
+# it. Nothing fails: the answer is a shorter one, and matches.
 #
-# Whom it hits: judges and solvers whose answer is asked for by a regular expression through Outlines or a server's back end of that name (scores
-# in half points, numbers, fractions, "yes" against "yes, but"): scores are cut down to whole numbers, in silence.
+# Whom it hits: judges and solvers whose answer is asked for by a regular expression through Outlines (1.3.3 has this as its back end for
+# expressions unless another is named, and its own type `number` ends so) or a server's back end of that name (scores in half points, numbers,
+# fractions, "yes" against "yes, but"): scores are cut down to whole numbers, in silence.
 #
-# Prints for each expression and each text whether it matches and whether it can be written. Exits with 1 if one can be that could not, or
-# the other way round.
+# Prints for each expression and each text whether it matches and whether it can be written. Exits with 1 if one can be that could not, or the
+# other way round.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

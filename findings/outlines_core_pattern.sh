@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # outlines-core 0.2.14: a `pattern` in a JSON schema is set between the quotation marks as it is, so that what is generated need not be JSON.
 #
-# `build_regex_from_schema` turns a schema into the regular expression that Outlines and servers with its back end hold a model to; that it
-# is JSON is what one uses it for. Seen:
-#  - `^True|False$` becomes `("True|False")`: either a quotation mark and True, or False and a quotation mark. A verdict that is JSON is refused;
-#    each of those that are allowed is none.
+# `build_regex_from_schema` turns a schema into the regular expression that Outlines and servers with its back end hold a model to; that it is
+# JSON is what one uses it for. Seen:
+#  - `^True|False$` becomes `("True|False")`: either a quotation mark and True, or False and a quotation mark. A verdict that is JSON is
+#    refused; each of those that are allowed is none.
 #  - `.`, `\S` and negated classes take quotation marks and backslashes for themselves: `^.+$` allows `"a"b"`, `^[^x]+$` line ends as well.
-#  - `^\\boxed\{\d+\}$` allows `"\boxed{5}"` only, which JSON reads as a backspace and "oxed{5}".
-# One would expect that the pattern is grouped and turned into one of JSON's own strings. There is neither an error nor a warning.
+#  - `^\\boxed\{\d+\}$` allows `"\boxed{5}"` only, which JSON reads as a backspace and "oxed{5}". One would expect that the pattern is grouped
+#    and turned into one of JSON's own strings. There is neither an error nor a warning.
 #
 # Whom it hits: judges whose verdict or answer is a string with a pattern (pydantic's `Field(pattern=...)`) instead of an enumeration.
 #

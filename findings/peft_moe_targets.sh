@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# peft 0.21.2 (transformers 5.24.0, torch 2.15.0): a LoRA of gate_proj, up_proj and down_proj leaves out the dense layers and the shared experts of a
-# mixture of experts. Matrices for them in an adapter's file are dropped without a word.
+# peft 0.21.2 (transformers 5.24.0, torch 2.15.0): a LoRA of gate_proj, up_proj and down_proj leaves out the dense layers and the shared
+# experts of a mixture of experts. Matrices for them in an adapter's file are dropped without a word.
 #
-# transformers 5 has the routed experts of a layer in two stacked tensors, so peft turns these three targets into `target_parameters` for such models. One would
-# expect that the layers that still are linear layers of these names stay targets, as they were before. Seen: the names are taken from
-# `target_modules`, and only the stacked tensors are adapted; the dense first layers (GLM-4 MoE, DeepSeek-V3, Qwen3 MoE with `mlp_only_layers`) and the
-# shared experts are not. "all-linear" does the same. In Qwen2 MoE it is the other way round: the shared expert is adapted, the routed ones are not. What is
-# warned of are patterns of ranks that nobody wrote.
+# transformers 5 has the routed experts of a layer in two stacked tensors, so peft turns these three targets into `target_parameters` for such
+# models. One would expect that the layers that still are linear layers of these names stay targets, as they were before. Seen: the names are
+# taken from `target_modules`, and only the stacked tensors are adapted; the dense first layers (GLM-4 MoE, DeepSeek-V3, Qwen3 MoE with
+# `mlp_only_layers`) and the shared experts are not. "all-linear" does the same. In Qwen2 MoE it is the other way round: the shared expert is
+# adapted, the routed ones are not. What is warned of are patterns of ranks that nobody wrote.
 #
-# Whom it hits: who trains such a model and believes that all of it is adapted, and who loads an adapter that was trained with transformers 4: shared
-# experts see each token, so the loaded model is another than the one that was trained, and a reader that merges by name has other logits.
+# Whom it hits: who trains such a model and believes that all of it is adapted, and who loads an adapter from before the experts were stacked:
+# shared experts see each token, so the loaded model is another than the one that was trained, and a reader that merges by name has other
+# logits.
 #
-# Prints the linear layers that are left out of each model, and of an adapter with all matrices which weights of the merged model it changed. Exits with
-# 1 if others are left out.
+# Prints the linear layers that are left out of each model, and of an adapter with all matrices which weights of the merged model it changed.
+# Exits with 1 if others are left out.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -82,7 +83,8 @@ with warnings.catch_warnings(record=True) as warned:
     after = PeftModel.from_pretrained(base, folder).merge_and_unload().state_dict()
 changed = {name.removeprefix("model.layers.") for name, weight in after.items() if not torch.equal(weight, before[name])}
 named = [str(warning.message) for warning in warned if "shared_experts" in str(warning.message) or "layers.0" in str(warning.message)]
-print(f"an adapter with matrices for {len(layers)} layers changes {', '.join(sorted(changed))}; warnings that name a layer left out: {len(named)}")
+print(f"an adapter with matrices for {len(layers)} layers changes {', '.join(sorted(changed))}")
+print(f"warnings that name a layer which is left out: {len(named)}")
 
 expected = {"Qwen3Moe": (True, 3), "Qwen2Moe": (False, 0), "Glm4Moe": (True, 6)}
 same = all(found == expected[kind] for (kind, _), found in seen.items())

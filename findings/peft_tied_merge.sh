@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # peft 0.21.2 (transformers 5.24.0, torch 2.15.0): with `ensure_weight_tying=True`, merging a LoRA of the embedding table adds it twice.
 #
-# Where a model's output head is its embedding table (most models below 4B), peft warns that an adapter of the table "can lead to complications, for
-# example when merging", and names `ensure_weight_tying`. With it the head has the same two matrices as the table, transposed, and the adapted model
-# is one that a tied model can express: the table plus the adapter, once. One would expect `merge_and_unload` to give that. Seen: table and head are
-# merged one after the other into the one tensor that both are, so that it has the adapter twice. The merged model, and what is saved of it,
-# have other logits than the model that was trained. The warning at merging speaks of cloned weights, not of this.
+# Where a model's output head is its embedding table (most models below 4B), peft warns that an adapter of the table "can lead to
+# complications, for example when merging", and names `ensure_weight_tying`. With it the head has the same two matrices as the table,
+# transposed, and the adapted model is one that a tied model can express: the table plus the adapter, once. One would expect
+# `merge_and_unload` to give that. Seen: table and head are merged one after the other into the one tensor that both are, so that it has the
+# adapter twice. The merged model, and what is saved of it, have other logits than the model that was trained. The warning at merging speaks
+# of cloned weights, not of this.
 #
-# Whom it hits: fine-tunes with new tokens or of small judges, merged for a server or a conversion to GGUF: another model than the one that was measured.
+# Whom it hits: fine-tunes with new tokens or of small judges, merged for a server or a conversion to GGUF: another model than the one that
+# was measured.
 #
-# Prints how many times the adapter is in the merged table, and the largest difference of logits, for an adapter of q_proj alone and with the table.
-# Exits with 1 if the table has it once.
+# Prints how many times the adapter is in the merged table, and the largest difference of logits, for an adapter of q_proj alone and with the
+# table. Exits with 1 if the table has it once.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

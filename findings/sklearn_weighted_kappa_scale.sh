@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # scikit-learn 1.9.1: a weighted kappa of scores is weighted by which scores occur, not by their distance.
 #
-# `cohen_kappa_score(judge, human, weights="quadratic")` is the usual agreement of scores from 1 to 10. One would expect a disagreement of 1 against
-# 10 to weigh 81 times one of 1 against 2. Seen: the labels that occur in either list are sorted and numbered, and the weights are of those numbers.
+# `cohen_kappa_score(judge, human, weights="quadratic")` is the usual agreement of scores from 1 to 10. One would expect a disagreement of 1
+# against 10 to weigh 81 times one of 1 against 2. Seen: the labels that occur in either list are sorted and numbered, and the weights are of
+# those numbers.
 #  - A judge that gives only 1, 2 and 10 has 2 and 10 as neighbours, and 1 against 10 weighs 4.
 #  - One more sample on which both agree moves the weights of all others, if its score had not occurred.
 #  - Each resample of a bootstrap in which a rare score is missing is on another scale, so the interval is of a mixture of statistics.
-#  - Scores that are texts, as from JSON or CSV, are sorted as texts: "10" lies between "1" and "2".
-# With `labels=` all of it is as expected; the documentation says of `labels` that it selects a subset.
+#  - Scores that are texts, as from JSON or CSV, are sorted as texts: "10" lies between "1" and "2". With `labels=` all of it is as expected;
+#    the documentation says of `labels` that it selects a subset.
 #
-# Whom it hits: agreement of judges with people, of essays and rubrics, whose scores leave gaps; comparisons of judges that use different parts of
-# the scale.
+# Whom it hits: agreement of judges with people, of essays and rubrics, whose scores leave gaps; comparisons of judges that use different
+# parts of the scale.
 #
 # Prints kappa as it comes, with all labels, and computed from the values. Exits with 1 if scores as they come have the kappa of their values.
 set -euo pipefail

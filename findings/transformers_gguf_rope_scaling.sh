@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# transformers 5.24.0 (gguf 0.19.0, torch 2.15.0; beside it llama.cpp in the wheel xllamacpp 2026.10.11549): a GGUF file's scaling of rotary positions is
-# left out, so that each Llama 3.1 or 3.2 in GGUF is another model than llama.cpp has.
+# transformers 5.24.0 (gguf 0.19.0, torch 2.15.0; beside it llama.cpp in the wheel xllamacpp 2026.10.11549): a GGUF file's scaling of rotary
+# positions is left out, so that each Llama 3.1 or 3.2 in GGUF is another model than llama.cpp has.
 #
 # `from_pretrained(folder, gguf_file=...)` turns a GGUF file back into a model of transformers. One would expect the model that was converted,
-# up to the quantisation, or an error where the file says what cannot be taken over. Seen: `rope.freq_base` is read and nothing else. The factors of
-# Llama 3's frequencies, which converters write as the tensor `rope_freqs.weight`, are dropped, and so are `rope.scaling.type` and
-# `rope.scaling.factor` (linear, YaRN), with no word of it; only gpt-oss has its scaling read. The configuration says `rope_type: default`,
-# and log-probabilities differ from the first few tokens on.
+# up to the quantisation, or an error where the file says what cannot be taken over. Seen: `rope.freq_base` is read and nothing else. The
+# factors of Llama 3's frequencies, which converters write as the tensor `rope_freqs.weight`, are dropped, and so are `rope.scaling.type` and
+# `rope.scaling.factor`, with no word of it; by its source only gpt-oss has its scaling read. The configuration says `rope_type: default`, and
+# log-probabilities differ from the first few tokens on.
 #
 # Whom it hits: those who fine-tune, convert back or evaluate a model of which only the GGUF file is at hand, and compare it with a server's.
 #
-# Converts a random Llama in f32, whole, with both kinds of scaling, and prints the largest difference of log-probabilities from the original: of the file in
-# transformers, and in llama.cpp. Exits with 1 if transformers has the original's, or llama.cpp has not.
+# Converts a random Llama in f32, whole, with both kinds of scaling, and prints the largest difference of log-probabilities from the original:
+# of the file in transformers, and in llama.cpp. Exits with 1 if transformers has the original's, or llama.cpp has not.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# transformers 5.24.0 (templates as trl 1.16.0 ships them): of a prefilled "Verdict: " the space is gone with the templates of Llama 3 and Gemma, not
-# with those of Qwen.
+# transformers 5.24.0 (templates as trl 1.16.0 ships them): of a prefilled "Verdict: " the space is gone with the templates of Llama 3 and
+# Gemma, not with those of Qwen.
 #
-# `apply_chat_template(..., continue_final_message=True)` is how a judge's answer is begun for it: its last message is left open, and the first token
-# of the verdict comes next. One would expect the prompt to end with that message. Seen: templates that trim each message trim this one too,
-# and what is returned ends where the trimmed text does, without a word. The next token is then " True" and no longer "True", so that the
-# probabilities of "True" and "False" that are read there are those of rare tokens. A prefill of white space alone takes the line ends of the
-# assistant's header with it. (And with Qwen3's template a prefilled `<think>` stands behind a closed, empty thought.)
+# `apply_chat_template(..., continue_final_message=True)` is how a judge's answer is begun for it: its last message is left open, and the
+# first token of the verdict comes next. One would expect the prompt to end with that message. Seen: templates that trim each message trim
+# this one too, and what is returned ends where the trimmed text does, without a word. The next token is then " True" and no longer "True", so
+# that the probabilities of "True" and "False" that are read there are those of rare tokens. A prefill of white space alone takes the line
+# ends of the assistant's header with it. (And with Qwen3's template a prefilled `<think>` stands behind a closed, empty thought.)
 #
 # Whom it hits: judges by log-probability of a verdict's words, multiple choice by letter, comparisons of models with one prompt.
 #
@@ -29,11 +29,11 @@ words = Tokenizer(models.WordLevel({"<s>": 0}, unk_token="<s>"))
 tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", eos_token="<s>")
 
 # Template, whether white space at the end of a prefill is lost.
-TEMPLATES = [("llama3_1.jinja", True), ("gemma.jinja", True), ("gemma3.jinja", True), ("qwen2_5.jinja", False), ("qwen3.jinja", False), ("phi3.jinja", False)]
+TEMPLATES = {"llama3_1": True, "gemma": True, "gemma3": True, "qwen2_5": False, "qwen3": False, "phi3": False}
 
 changed = False
-for name, expected in TEMPLATES:
-    template = files[name].read_text()
+for name, expected in TEMPLATES.items():
+    template = files[f"{name}.jinja"].read_text()
     for prefill in ("Verdict:", "Verdict: ", "<think>\n"):
         messages = [{"role": "user", "content": "Is 2 a prime?"}, {"role": "assistant", "content": prefill}]
         prompt = tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False, continue_final_message=True)

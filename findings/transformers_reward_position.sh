@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# transformers 5.24.0 (torch 2.15.0): a reward model whose padding token is its end token is read one token early, also where nothing is padded.
+# transformers 5.24.0 (torch 2.15.0): a reward model whose padding token is its end token is read one token early, also where nothing is
+# padded.
 #
-# `...ForSequenceClassification` reads the score at the last token that is no padding. One would expect that the attention mask says which that is, as it
-# does for everything else, and that for a single text without padding it is the last one. Seen: the mask is not looked at. It is the last token
-# whose id is not `pad_token_id`. Where that id is the end token's, as it is set by habit for tokenizers without one, the end token of
-# each text is taken for padding and the score is that of the token before it. And tokens that are masked but have another id (left by a
-# collator that pads with 0, or cut off by the mask) are read as the end of the text.
+# `...ForSequenceClassification` reads the score at the last token that is no padding. One would expect that the attention mask says which
+# that is, as it does for everything else, and that for a single text without padding it is the last one. Seen: the mask is not looked at. It
+# is the last token whose id is not `pad_token_id`. Where that id is the end token's, as it is set by habit for tokenizers without one, the
+# end token of each text is taken for padding and the score is that of the token before it. And tokens that are masked but have another id
+# (left by a collator that pads with 0, or cut off by the mask) are read as the end of the text.
 #
-# Whom it hits: reward models that are trained or evaluated here and served elsewhere: an engine that takes the last token reads a position whose score
-# nobody trained, and the two disagree with no error; and those who set the padding token after training to make a batch.
+# Whom it hits: reward models that are trained or evaluated here and served elsewhere: an engine that takes the last token reads a position
+# whose score nobody trained, and the two disagree with no error; and those who set the padding token after training to make a batch.
 #
 # Prints the score at each position and the one that is returned, for Llama and Qwen3. Exits with 1 if it is read elsewhere.
 set -euo pipefail

@@ -2,17 +2,17 @@
 # trl 1.16.0 (math-verify 0.9.0, latex2sympy2_extended 1.11.0): `accuracy_reward` takes the solution `2\sqrt{3}` for 2. A model that answers
 # \boxed{2\sqrt{3}} has reward 0, one that answers \boxed{2} has 1.
 #
-# The function asks for the "raw-text solutions", its examples give `\frac{1}{3}` as it stands, and it returns `None` where a solution
-# cannot be read. One would expect that a solution in plain LaTeX is read whole or not at all. Seen: LaTeX without dollar signs is read only where it is
-# one \frac of numbers or \boxed; of all other text what is taken is a number in it, mostly the one at its beginning. `\sqrt{3}`, without a
+# The function asks for the "raw-text solutions", its examples give `\frac{1}{3}` as it stands, and it returns `None` where a solution cannot
+# be read. One would expect that a solution in plain LaTeX is read whole or not at all. Seen: LaTeX without dollar signs is read only where it
+# is one \frac of numbers or \boxed; of all other text what is taken is a number in it, mostly the one at its beginning. `\sqrt{3}`, without a
 # number that stands alone, has `None`, so its whole group teaches nothing; `2^{10}` is 2, `1+\sqrt{5}` is 1, `10^{-3}` is 10, and the pair
 # `1,2` is 1.2. With dollar signs around the solution each is read.
 #
-# Whom it hits: everyone who trains on a set whose column of answers is plain LaTeX, as that of MATH-500 is. The policy is paid for leaving out
-# the rest of the answer, and the mean reward looks like that of a hard set.
+# Whom it hits: everyone who trains on a set whose column of answers is plain LaTeX, as that of MATH-500 is. The policy is paid for leaving
+# out the rest of the answer, and the mean reward looks like that of a hard set.
 #
-# Prints for each solution what it is read as, the reward of the right answer and that of the wrong one, bare and with dollar signs. Exits with 1
-# if one of the bare rewards is another, or the right answer fails with dollar signs.
+# Prints for each solution what it is read as, the reward of the right answer and that of the wrong one, bare and with dollar signs. Exits
+# with 1 if one of the bare rewards is another, or the right answer fails with dollar signs.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # trl 1.16.0 (transformers 5.24.0, torch 2.15.0): a reward function of weight 0, there to be logged, turns "no verdict" into "wrong".
 #
-# A reward function of GRPO may return `None` for a completion that it cannot judge. Where it is the only one, that completion is left out
-# of its group's mean and its advantage is 0. One would expect the same beside a second function with `reward_weights=[1.0, 0.0]`,
-# since nothing of the latter is in the reward. Seen: a completion is left out only where all functions returned `None`, whatever their weights;
-# otherwise the `None` is summed as 0, the reward of a wrong answer. The completion's advantage is negative, and the advantages of its group
-# move with it. With `multi_objective_aggregation="normalize_then_sum"` it is the group's mean instead, and only the others move. The logged mean of
-# the judge is over what it judged in each case.
+# A reward function of GRPO may return `None` for a completion that it cannot judge. Where it is the only one, that completion is left out of
+# its group's mean and its advantage is 0. One would expect the same beside a second function with `reward_weights=[1.0, 0.0]`, since nothing
+# of the latter is in the reward. Seen: a completion is left out only where all functions returned `None`, whatever their weights; otherwise
+# the `None` is summed as 0, the reward of a wrong answer. The completion's advantage is negative, and the advantages of its group move with
+# it. With `multi_objective_aggregation="normalize_then_sum"` it is the group's mean instead, and only the others move. The logged mean of the
+# judge is over what it judged in each case.
 #
-# Whom it hits: judges and verifiers that leave answers open (time-outs, unreadable verdicts, unparsable golds), as soon as a length, a
-# format or a metric is logged beside them.
+# Whom it hits: judges and verifiers that leave answers open (time-outs, unreadable verdicts, unparsable golds), as soon as a length, a format
+# or a metric is logged beside them.
 #
-# Trains one step of a random model on four completions with the verdicts right, wrong, none, none; prints their advantages. Exits with 1 if the second
-# function changes nothing, or the first alone gives another advantage than 0 to those without a verdict.
+# Trains one step of a random model on four completions with the verdicts right, wrong, none, none; prints their advantages. Exits with 1 if
+# the second function changes nothing, or the first alone gives another advantage than 0 to those without a verdict.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

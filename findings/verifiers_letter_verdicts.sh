@@ -2,12 +2,12 @@
 # verifiers 0.4.0: with verdicts in letters, the judge's reply "B. The response gives a different value." is an A, and the reward 1.
 #
 # `ReferenceJudge` takes `choices=["A", "B"]` "for graders that verdict with letters". One would expect the letter that the reply begins with,
-# or the only capital one. Seen: the whole reply is turned into capitals before letters are looked for, and if no line begins with a word
-# such as "verdict" or "answer", the last letter counts; if one does, the first behind it. The English article is a letter: each "a" behind
-# the verdict, or between such a word and the verdict, is an A. A reply of the letter alone, which the prompt asks for, is read as it should be.
+# or the only capital one. Seen: the whole reply is turned into capitals before letters are looked for, and if no line begins with a word such
+# as "verdict" or "answer", the last letter counts; if one does, the first behind it. The English article is a letter: each "a" behind the
+# verdict, or between such a word and the verdict, is an A. A reply of the letter alone, which the prompt asks for, is read as it should be.
 #
-# Whom it hits: rewards and evaluations by judges that add a reason, which small local ones do whatever they are told. The error has one direction: B
-# becomes A, the positive choice, and the wrong rollout has full reward.
+# Whom it hits: rewards and evaluations by judges that add a reason, which small local ones do whatever they are told. The error has one
+# direction: B becomes A, the positive choice, and the wrong rollout has full reward.
 #
 # Prints each reply with the letter that is read and the reward. Exits with 1 if one of them is another.
 set -euo pipefail

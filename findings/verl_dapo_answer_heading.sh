@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # verl 0.9.1: a right \boxed{18} under the heading "Final Answer:" has reward -1, without the colon 1.
 #
-# The reward for the data sources "math_dapo", "math" and "aime..." reads a line "Answer: ..." and "falls back to \boxed{} when it fails". One would
-# expect that a box which is the gold counts wherever there is no such line with an answer. Seen: whatever stands behind the last "answer:" is the
-# answer, also on the next line, also in the middle of a sentence, and nothing else is looked at: after "Final Answer:" it is the `\[` or
-# `**` that opens the box's formula. The full stop and bold around a bare number stay too, so that `Answer: 18.` and `**Answer:** 18` are wrong,
-# while `Answer: $18$.` is right.
+# The reward for the data sources "math_dapo", "math" and "aime..." reads a line "Answer: ..." and "falls back to \boxed{} when it fails". One
+# would expect that a box which is the gold counts wherever there is no such line with an answer. Seen: whatever stands behind the last
+# "answer:" is the answer, also on the next line, also in the middle of a sentence, and nothing else is looked at: after "Final Answer:" it is
+# the `\[` or `**` that opens the box's formula. The full stop and bold around a bare number stay too, so that `Answer: 18.` and `**Answer:**
+# 18` are wrong, while `Answer: $18$.` is right.
 #
-# Whom it hits: GRPO and DAPO runs from instruction-tuned models, which end so (those of Qwen in particular). The policy is first taught to drop a
-# heading; evaluations on AIME with the same function count right answers as wrong.
+# Whom it hits: GRPO and DAPO runs from instruction-tuned models, which end so (those of Qwen in particular). The policy is first taught to
+# drop a heading; evaluations on AIME with the same function count right answers as wrong.
 #
 # Prints the end of each response with what is read and the reward. Exits with 1 if one of the rewards is another.
 set -euo pipefail

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # xgrammar 0.2.9 (torch 2.15.0): as a `pattern` of a JSON schema, `^[1-5](\.[0-9]+)?$` allows 57, and `^(yes|no)(, because .+)?$` "not sure".
 #
-# An optional group whose end is a repetition can be left out at its beginning alone: the repetition may go on without what stands before it, as if the
-# expression were `[1-5](\.[0-9]+|[0-9]*)`. One would expect what the same expression allows when it is given as an expression
-# (`compile_regex`, a server's `regex`), and what a validator of JSON Schema says; those two agree. Written as `{0,1}` or `(...|)`
-# instead of `?`, it is right also in a schema. No error, no warning.
+# An optional group whose end is a repetition can be left out at its beginning alone: the repetition may go on without what stands before it,
+# as if the expression were `[1-5](\.[0-9]+|[0-9]*)`. One would expect what the same expression allows when it is given as an expression
+# (`compile_regex`, a server's `regex`), and what a validator of JSON Schema says; those two agree. Written as `{0,1}` or `(...|)` instead of
+# `?`, it is right also in a schema. No error, no warning.
 #
-# Whom it hits: judges whose schema bounds a score or an answer by a pattern (pydantic's `Field(pattern=...)`) behind vLLM or
-# SGLang, whose usual grammar engine this is. A bound on the number of digits is none: `^[0-9]{1,3}(\.[0-9]+)?$` allows any number of them.
+# Whom it hits: judges whose schema bounds a score or an answer by a pattern (pydantic's `Field(pattern=...)`) behind vLLM or SGLang, whose
+# usual grammar engine this is. A bound on the number of digits is none: `^[0-9]{1,3}(\.[0-9]+)?$` allows any number of them.
 #
 # Prints each expression and text with what Python's `re` says, xgrammar with the expression, and xgrammar with the pattern. Exits with 1 if
 # one of xgrammar's answers is another.
