@@ -465,17 +465,9 @@ fn says(text: &str, answer: &Answer, config: &Config) -> bool {
 /// Is a number grouped as in 1,23,456?
 pub(crate) fn in_lakhs(text: &str) -> bool {
     let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
-    let mut groups = text.split(',').rev();
-    let threes = groups
-        .next()
-        .is_some_and(|last| last.len() == 3 && digits(last));
-    let pairs: Vec<&str> = groups.collect();
-    let (first, rest) = pairs.split_last().unwrap_or((&"", &[]));
-    threes
-        && !rest.is_empty()
-        && matches!(first.len(), 1 | 2)
-        && digits(first)
-        && rest.iter().all(|pair| pair.len() == 2 && digits(pair))
+    let length = |it: &str| if digits(it) { it.len() } else { 0 };
+    let groups: Vec<usize> = text.split(',').map(length).collect();
+    matches!(groups[..], [1 | 2, 2, .., 3]) && groups[1..groups.len() - 1].iter().all(|it| *it == 2)
 }
 
 /// A sum without the sign of rupees, in which people count in lakhs.

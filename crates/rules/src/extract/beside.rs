@@ -17,6 +17,8 @@ const GAP: usize = 3;
 const FAR_GAP: usize = 12;
 /// How many words on either side belong to a number in a sentence that narrates.
 const NEAR: usize = 3;
+/// How many on either side of a box: its rows reach no further.
+const NEAR_BOX: usize = 12;
 /// How many bytes before a value are looked at.
 const FAR: usize = 400;
 
@@ -98,21 +100,25 @@ const SETS_OFF: &str = "—";
 /// The words and signs of a text, at most `most`; markup, quotes and blanks are none.
 fn tokens(text: &str, most: usize, how: How) -> Vec<Token> {
     let in_word = |it: char| it.is_alphanumeric() || matches!(it, '\'' | '’');
-    let mut found = Vec::new();
+    // Most words are longer than two letters.
+    let mut found = Vec::with_capacity(most.min(text.len() / 4 + 2));
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let word = in_word(first);
-        let length = if word {
-            rest.find(|it| !in_word(it)).unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
+        let plain = rest
+            .bytes()
+            .position(|it| !(it.is_ascii_alphanumeric() || it == b'\''));
+        let length = match plain {
+            _ if !word => first.len_utf8(),
+            Some(end) if rest.as_bytes()[end].is_ascii() => end,
+            _ => rest.find(|it| !in_word(it)).unwrap_or(rest.len()),
         };
         if word || !(first.is_whitespace() || MARKUP.contains(first)) {
             if found.len() == most {
                 break;
             }
-            let dash = sets_off(rest) || at == 0 && rest.starts_with("> ");
+            let dash = !word && (sets_off(rest) || at == 0 && rest.starts_with("> "));
             let said = if dash { SETS_OFF } else { &rest[..length] };
             found.push(Token {
                 start: at,
@@ -175,7 +181,10 @@ struct Sides {
 
 impl Sides {
     fn of(before: &str, after: &str, how: How) -> Self {
-        let from = before.ceil_char_boundary(before.len().saturating_sub(FAR));
+        let from = match how {
+            How::Boxed => (before.rmatch_indices(' ').nth(NEAR_BOX)).map_or(0, |(at, _)| at),
+            _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
+        };
         let mut sides = Self {
             before: tokens(&before[from..], FAR, how),
             after: Vec::new(),
@@ -186,8 +195,7 @@ impl Sides {
         let aside = after.trim_start_matches(set_off).strip_prefix('(');
         let aside = aside.and_then(|it| it.split_once(')'));
         let (aside, rest) = aside.unwrap_or(("", after));
-        // Of what follows a box only near words are asked for.
-        let most = if how == How::Boxed { MOST / 3 } else { MOST };
+        let most = if how == How::Boxed { NEAR_BOX } else { MOST };
         sides.bracket = tokens(aside, most, how);
         sides.after = tokens(rest, most, how);
         let ends = (0..sides.after.len()).find(|&at| any_at(Place::Ending, how, &sides.after, at));

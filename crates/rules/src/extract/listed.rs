@@ -60,16 +60,15 @@ fn joined(text: &str) -> &str {
     }
 }
 
-/// Is the number at `at` on a line of its own, after another one of the same name on such a line?
-pub(super) fn follows_another(text: &str, at: usize) -> bool {
+/// Where the line above the number at `at` begins, if both lines are numbers of one name, and two of them.
+pub(super) fn above(text: &str, at: usize) -> Option<usize> {
     let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
     let end = text[at..].find('\n').map_or(text.len(), |it| at + it);
     let above = text[..start].trim_end();
     let above = above.rfind('\n').map_or(0, |it| it + 1);
-    lines(&text[above..end]).is_some_and(|(items, _)| {
-        let name = number_name(items[0]);
-        name.is_some() && name == number_name(items[1]) && items[0] != items[1]
-    })
+    let (items, _) = lines(&text[above..end])?;
+    let name = number_name(items[0])?;
+    (Some(name) == number_name(items[1]) && items[0] != items[1]).then_some(above)
 }
 
 /// The name of a number, "x" of "x = 4", empty where it has none; `None` where it is no plain number.

@@ -87,7 +87,14 @@ pub(super) fn search<'t>(
     out.sort_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)));
     if role == Role::Prediction {
         take_back(text, &mut out);
-        note_later(&mut out);
+        // A box decides, but what differs from it may be what is announced after it, unless boxes are asked for first.
+        if let [first, rest @ ..] = &mut out[..]
+            && first.found.method == "boxed"
+            && first.tier >= 0
+        {
+            let later = |it: &&Ranked<'_>| it.end > first.end && !it.found.qualified;
+            first.found.later = rest.iter().find(later).map(|it| it.found.text.clone());
+        }
     }
     let mut found: Vec<Found<'t>> = Vec::new();
     for candidate in out {
@@ -126,17 +133,6 @@ fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
         let first = &mut ranked[0].found;
         first.qualified = true;
         first.statement = Cow::Borrowed(&text[end..]);
-    }
-}
-
-/// A box decides where another answer is announced after it, too, but what differs from it may be that one, unless boxes are asked for first.
-fn note_later(ranked: &mut [Ranked<'_>]) {
-    let Some((first, rest)) = ranked.split_first_mut() else {
-        return;
-    };
-    let later = |it: &&Ranked<'_>| it.end > first.end && !it.found.qualified;
-    if first.found.method == "boxed" && first.tier >= 0 {
-        first.found.later = rest.iter().find(later).map(|it| it.found.text.clone());
     }
 }
 
@@ -364,7 +360,8 @@ impl<'t> Search<'t, '_, '_> {
             let near = before.trim_end_matches([' ', '\n', '$', '\\', '[', '(', '*']);
             let last = words::last_word(near.trim_end_matches('.'));
             let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
-            let before = if ended { "" } else { before };
+            let line = near.rfind('\n').map_or(0, |at| at + 1);
+            let before = if ended { "" } else { &before[line..] };
             // "\boxed{12}$x$" goes on in a formula.
             let raw = match self.source.regions.formula_from(found.end) {
                 Some((_, formula)) => &text[formula.content.clone()],

@@ -19,15 +19,19 @@ enum Item {
     Place(&'static str),
 }
 
-/// What is said, and how it is written.
-static ROWS: LazyLock<Vec<(Vec<Item>, &'static str)>> = LazyLock::new(|| {
+/// What is said, how many words that is at least, and how it is written.
+static ROWS: LazyLock<Vec<(Vec<Item>, usize, &'static str)>> = LazyLock::new(|| {
     let item = |it: &'static str| match it.strip_suffix('?') {
         _ if it.starts_with('<') => Item::Place(it),
         Some(word) => Item::Word(word.split('|').collect(), true),
         None => Item::Word(it.split('|').collect(), false),
     };
     let row = |row: Vec<&'static str>| match row[..] {
-        [said, written] => Some((said.split(' ').map(item).collect(), written)),
+        [said, written] => {
+            let items: Vec<Item> = said.split(' ').map(item).collect();
+            let needed = items.iter().filter(|it| !matches!(it, Item::Word(_, true)));
+            Some((items.clone(), needed.count(), written))
+        }
         _ => None,
     };
     rows(SPOKEN).filter_map(row).collect()
@@ -51,7 +55,11 @@ pub(super) fn written(text: &str) -> Option<String> {
     };
     let written = |said: &[&str]| {
         let mut rows = ROWS.iter();
-        rows.find_map(|(items, template)| {
+        rows.find_map(|(items, needed, template)| {
+            let open = matches!(items.last(), Some(Item::Place("<places>")));
+            if said.len() < *needed || said.len() > items.len() && !open {
+                return None;
+            }
             let mut places = Vec::new();
             holds(items, said, &mut places).then(|| filled(template, &places))
         })
@@ -88,17 +96,11 @@ fn holds(items: &[Item], said: &[&str], places: &mut Vec<String>) -> bool {
             places.extend(held.clone());
             held.is_some()
         }
-        Item::Place(place) => match held(place, first) {
-            Some(value) => {
-                places.push(value);
-                let all = holds(rest, following, places);
-                if !all {
-                    places.pop();
-                }
-                all
-            }
-            None => false,
-        },
+        Item::Place(place) => held(place, first).is_some_and(|value| {
+            places.push(value);
+            // What does not go on is taken out again.
+            holds(rest, following, places) || places.pop().is_none()
+        }),
     }
 }
 
@@ -107,7 +109,6 @@ fn held(place: &str, word: &str) -> Option<String> {
     if word.is_empty() {
         return None;
     }
-    let lower = word.to_ascii_lowercase();
     match place {
         "<value>" => operand(word),
         "<signed>" => signed(word),
@@ -119,7 +120,7 @@ fn held(place: &str, word: &str) -> Option<String> {
         "<hour>" => number(word, 1..=12).map(|it| it.to_string()),
         "<earlier>" => number(word, 1..=12).map(|it| ((it + 10) % 12 + 1).to_string()),
         "<minutes>" => number(word, 0..=59).map(|it| format!("{it:02}")),
-        "<scale>" => numbers::scale(&lower).map(|it| it.to_string()),
+        "<scale>" => numbers::scale(&word.to_ascii_lowercase()).map(|it| it.to_string()),
         _ => None,
     }
 }

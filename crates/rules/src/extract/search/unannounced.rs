@@ -115,6 +115,7 @@ impl Search<'_, '_, '_> {
                 let mut before = &text[range.start.min(from)..from];
                 let after = &text[to..range.end.max(to)];
                 let mut said_until = range.end;
+                let above = listed::above(text, from);
                 // "The result is minus 5."
                 if let Some(said) = before
                     .strip_suffix("minus ")
@@ -150,7 +151,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::is_argument(before)
                             || qualifiers::is_replaced(&reading.text, after)
                             || aside::is_item(text, from)
-                            || listed::follows_another(text, from)
+                            || above.is_some()
                             || aside::rounds(&reading.text, after) == Some(false)
                     }
                 };
@@ -159,7 +160,9 @@ impl Search<'_, '_, '_> {
                     .flatten();
                 let said = Found {
                     doubtful,
-                    statement: Cow::Borrowed(&text[last_cell(text, range.start..said_until)]),
+                    statement: Cow::Borrowed(
+                        &text[last_cell(text, above.unwrap_or(range.start)..said_until)],
+                    ),
                     qualified,
                     option,
                     ..Found::default()
