@@ -1,7 +1,6 @@
-//! Journals that were changed, and those of earlier versions.
+//! Journals that were changed, and those of another format.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
@@ -127,64 +126,10 @@ fn edited_lines_are_named() {
     noticed(&folder, without.as_bytes(), &expected).expect(1, &["no checksum"]);
     let older = journal.replacen("\"format\":2", "\"format\":1", 1);
     noticed(&folder, older.as_bytes(), &expected).expect(1, &[JOURNAL]);
-}
-
-/// A journal as version 0.1.0 wrote it before lines had checksums: of the rollouts beside it, by rules alone.
-fn old_journal(folder: &Folder) -> String {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/journal");
-    folder.write("in.jsonl", fs::read(data.join("rollouts.jsonl")).unwrap());
-    folder.run(&JUDGE).expect(0, &[]);
-    let now: Value = serde_json::from_str(folder.read(JOURNAL).lines().next().unwrap()).unwrap();
-    let old = fs::read_to_string(data.join("format-1.journal")).unwrap();
-    let first = old.lines().next().unwrap();
-    let then: Value = serde_json::from_str(first).unwrap();
-    assert_eq!(then["manifest"]["format"], 1);
-    // A later version, or another prompt, would be refused for what it is.
-    let mut manifest = first.to_owned();
-    for value in ["/manifest/juror", "/manifest/protocol/hash"] {
-        let text = |of: &Value| of.pointer(value).unwrap().to_string();
-        manifest = manifest.replace(&text(&then), &text(&now));
-    }
-    old.replace(first, &manifest)
-}
-
-#[test]
-fn a_journal_of_an_earlier_version_is_gone_on_with() {
-    let folder = Folder::new();
-    let old = old_journal(&folder);
-    let expected = folder.read("out.jsonl");
-    noticed(&folder, old.as_bytes(), &expected).expect(0, &[]);
-    assert_eq!(folder.read(JOURNAL), old);
-    // Half of it, and a line that was torn.
-    for cut in [old.len() - 1, old.len() / 2] {
-        noticed(&folder, &old.as_bytes()[..cut], &expected).expect(0, &[]);
-        assert_eq!(
-            folder.read(JOURNAL),
-            old,
-            "the same lines again, without checksums"
-        );
-    }
-    // What can be noticed without checksums is.
-    let lines: Vec<&str> = old.lines().collect();
-    for (from, to, said) in [
-        (
-            "\"index\":1",
-            "\"index\":2",
-            "sample 2 of the input is another",
-        ),
-        (
-            "\"id\":\"r1\"",
-            "\"id\":\"r2\"",
-            "sample 1 of the input is another",
-        ),
-        ("\"trial\":0", "\"trial\":1", "this run has no trial 1"),
-        ("\"process\"", "\"qrocess\"", "unknown field `qrocess`"),
-    ] {
-        let damaged = old.replace(lines[2], &lines[2].replacen(from, to, 1));
-        assert_ne!(damaged, old);
-        noticed(&folder, damaged.as_bytes(), &expected)
-            .expect(1, &["out.jsonl.journal:3: not a verdict", said]);
-    }
+    // As a version before any release wrote it.
+    let older = without.replacen("\"format\":2", "\"format\":1", 1);
+    noticed(&folder, older.as_bytes(), &expected)
+        .expect(2, &["format: 1 in the journal, 2 now", "--restart"]);
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(super) struct Contents {
     pub(super) length: u64,
     /// Whether part of a line follows them.
     pub(super) torn: bool,
-    /// The checksum for the lines after the manifest; `None` in a format without checksums.
+    /// The checksum for the lines after the manifest, where that is whole.
     pub(super) checksum: Option<Checksum>,
     /// Whether the input has more rows now than it had for the last of these lines.
     pub(super) input_grew: bool,
@@ -192,9 +192,9 @@ impl Contents {
                 }
                 _ => return Err(damaged("it has no end")),
             };
+        // Another format may have other checksums, or none.
         if earlier.get("format") == Some(&Manifest::FORMAT.into()) {
             checked.map_err(damaged)?;
-            contents.checksum = Some(checksum);
         }
         let differences = manifest.differences(&earlier);
         // Differences in the input are judged by the last line that gives one.
@@ -208,6 +208,7 @@ impl Contents {
             });
         }
         contents.length = length;
+        let checksum = contents.checksum.insert(checksum);
         let mut number = 1;
         loop {
             line.clear();
@@ -223,10 +224,7 @@ impl Contents {
                 reason: shortened(reason),
             };
             let ended = line.pop_if(|byte| *byte == b'\n').is_some();
-            let changed = contents
-                .checksum
-                .as_ref()
-                .and_then(|checksum| checksum.take_off(&mut line).err());
+            let changed = checksum.take_off(&mut line).err();
             if line.starts_with(INPUT_START) && changed.is_none() && ended {
                 let InputLine { input } =
                     serde_json::from_slice(&line).map_err(|error| broken(&error.to_string()))?;

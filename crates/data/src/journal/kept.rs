@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::contents::{INPUT_START, MOST, ManifestLine};
-use super::{Checksum, JournalError, Manifest};
+use super::contents::{INPUT_START, MOST};
+use super::{Checksum, JournalError};
 use crate::input::read_line;
 
 /// The verdict lines of a journal, by place.
@@ -15,8 +15,7 @@ use crate::input::read_line;
 pub(crate) struct KeptVerdicts {
     path: PathBuf,
     file: File,
-    /// The checksum of its lines; `None` if an earlier version wrote the journal.
-    checksum: Option<Checksum>,
+    checksum: Checksum,
     /// The lines in the order of samples and trials, each once.
     places: Vec<Kept>,
 }
@@ -53,12 +52,6 @@ impl KeptVerdicts {
         let mut offset = read_line(&mut reader, &mut line, MOST).map_err(read)? as u64;
         line.pop_if(|byte| *byte == b'\n');
         let checksum = Checksum::under(&line);
-        let _ = Checksum::of_manifests().take_off(&mut line);
-        let manifest = serde_json::from_slice::<ManifestLine<serde_json::Value>>(&line);
-        let manifest = manifest
-            .map_err(|error| read(io::Error::other(error)))?
-            .manifest;
-        let has_checksums = manifest.get("format") == Some(&Manifest::FORMAT.into());
         let mut places = Vec::new();
         loop {
             line.clear();
@@ -92,7 +85,7 @@ impl KeptVerdicts {
         Ok(Self {
             path: path.to_owned(),
             file,
-            checksum: has_checksums.then_some(checksum),
+            checksum,
             places,
         })
     }
@@ -120,12 +113,10 @@ impl KeptVerdicts {
             .and_then(|_| self.file.read_exact(&mut line))
             .map_err(read)?;
         line.pop_if(|byte| *byte == b'\n');
-        if let Some(checksum) = &self.checksum {
-            checksum.take_off(&mut line).map_err(|reason| {
-                let why = format!("the line at byte {offset} was changed: {reason}");
-                read(io::Error::new(io::ErrorKind::InvalidData, why))
-            })?;
-        }
+        self.checksum.take_off(&mut line).map_err(|reason| {
+            let why = format!("the line at byte {offset} was changed: {reason}");
+            read(io::Error::new(io::ErrorKind::InvalidData, why))
+        })?;
         Ok(Some(line))
     }
 }

@@ -68,9 +68,6 @@ impl Manifest {
     /// The journal's format: every line has a checksum.
     pub const FORMAT: u32 = 2;
 
-    /// An earlier format, the same without checksums, which can be read and continued.
-    pub(super) const WITHOUT_CHECKSUMS: u64 = 1;
-
     /// Fields that record where something came from, not what it is, and so are not compared.
     const TOLD_ALONE: [&str; 2] = ["model_origin", "data_origin"];
 
@@ -91,10 +88,7 @@ impl Manifest {
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
         compare(String::new(), earlier, &now, &mut differences);
-        let older = earlier.get("format") == Some(&Self::WITHOUT_CHECKSUMS.into());
-        differences.retain(|Difference { field, .. }| {
-            !(Self::TOLD_ALONE.contains(&field.as_str()) || (older && field == "format"))
-        });
+        differences.retain(|difference| !Self::TOLD_ALONE.contains(&difference.field.as_str()));
         differences
     }
 }

@@ -88,8 +88,8 @@ pub struct Journal {
     file: File,
     /// Whether the file has no name and is never resumed.
     temporary: bool,
-    /// The checksum of its lines; `None` if an earlier version began the journal.
-    checksum: Option<Checksum>,
+    /// The checksum of its lines.
+    checksum: Checksum,
     /// The length of the whole lines, in bytes.
     length: u64,
     /// Whether part of a line after `length` could not be removed.
@@ -166,16 +166,15 @@ impl Journal {
             path: path.to_owned(),
             file,
             temporary: false,
-            checksum,
+            checksum: checksum.unwrap_or_else(Checksum::of_manifests),
             length,
             torn: true,
             line: Vec::new(),
         };
         journal.cut().map_err(read)?;
         if length == 0 {
-            journal.checksum = Some(Checksum::of_manifests());
             journal.write(&ManifestLine { manifest })?;
-            journal.checksum = Some(Checksum::under(journal.line.trim_ascii_end()));
+            journal.checksum = Checksum::under(journal.line.trim_ascii_end());
             journal.sync()?;
             sync_folder(folder_of(path)).map_err(open)?;
         } else if input_grew {
@@ -200,7 +199,7 @@ impl Journal {
             path,
             file,
             temporary: true,
-            checksum: Some(Checksum::under(b"")),
+            checksum: Checksum::under(b""),
             length: 0,
             torn: false,
             line: Vec::new(),
@@ -250,16 +249,14 @@ impl Journal {
                     let path = self.path.display();
                     io::Error::new(error.kind(), format!("reading back from {path}: {error}"))
                 })?;
-            if let Some(checksum) = &self.checksum {
-                take_off_checksums(checksum, &mut bytes, &lengths).map_err(|at| {
-                    let path = self.path.display();
-                    let offset = offset + at as u64;
-                    io::Error::new(
-                        io::ErrorKind::InvalidData,
-                        format!("reading back from {path}: the line at byte {offset} was changed since it was written"),
-                    )
-                })?;
-            }
+            take_off_checksums(&self.checksum, &mut bytes, &lengths).map_err(|at| {
+                let path = self.path.display();
+                let offset = offset + at as u64;
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("reading back from {path}: the line at byte {offset} was changed since it was written"),
+                )
+            })?;
             writer.write_all(&bytes)?;
         }
         Ok(())
@@ -287,9 +284,7 @@ impl Journal {
         let written = serde_json::to_writer(&mut self.line, line)
             .map_err(io::Error::from)
             .and_then(|()| {
-                if let Some(checksum) = &self.checksum {
-                    checksum.add(&mut self.line);
-                }
+                self.checksum.add(&mut self.line);
                 self.line.push(b'\n');
                 if self.line.len() as u64 > MOST {
                     return Err(io::Error::other("a line of more than 1 GiB"));

@@ -433,7 +433,7 @@ fn a_full_disk_is_an_error_that_names_the_journal() {
         path: "verdicts.jsonl.journal".into(),
         file: full,
         temporary: false,
-        checksum: None,
+        checksum: Checksum::under(b""),
         length: 0,
         torn: false,
         line: Vec::new(),
