@@ -252,7 +252,7 @@ impl Bytes {
 }
 
 /// The error for bytes of a file that end too early or cannot be read, after `line` whole lines.
-pub(super) fn broken_off(
+fn broken_off(
     file: &str,
     compression: Option<&'static str>,
     line: usize,

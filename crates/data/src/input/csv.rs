@@ -1,115 +1,43 @@
 //! CSV and TSV: the first record names the keys, every other record is a row of texts.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::io::{self, Read};
-use std::rc::Rc;
+use std::io::{self, BufRead as _};
 
+use csv_core::{ReadRecordResult, ReaderBuilder};
 use serde_json::Value;
 
-use super::bytes::{Bytes, broken_off, ending};
-use super::line::LineLimit;
+use super::bytes::{Bytes, ending};
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
 use crate::messages::Messages;
 
 /// The records of a source.
 pub(super) struct Csv {
-    file: String,
-    compression: Option<&'static str>,
-    reader: csv::Reader<Bounded>,
-    /// How many bytes may still be read for the current record.
-    left: Rc<Cell<u64>>,
-    unclosed: Rc<Cell<Option<usize>>>,
-    /// The beginnings of lines that were read, from the current record on.
-    lines: Rc<RefCell<VecDeque<LineStart>>>,
-    limit: LineLimit,
+    bytes: Bytes,
+    parser: csv_core::Reader,
     /// `"key":` of each column, as JSON.
     keys: Vec<String>,
-    record: csv::ByteRecord,
+    record: Record,
+    /// The line where the record begins.
     place: usize,
 }
 
-/// A reader with a bound, so that an unclosed quote does not take a whole file into memory.
-struct Bounded {
-    bytes: Bytes,
-    left: Rc<Cell<u64>>,
-    quotes: Quotes,
-    lines: Rc<RefCell<VecDeque<LineStart>>>,
-    /// The line of a quote that is still open at the end of the bytes.
-    unclosed: Rc<Cell<Option<usize>>>,
+/// The fields of a record, one after the other.
+struct Record {
+    bytes: Vec<u8>,
+    /// Where each field ends.
+    ends: Vec<usize>,
+    /// How many fields there are.
+    count: usize,
+    /// The line of the quote that is still open at the end of the source, where the parser ends the field without an error.
+    unclosed: Option<usize>,
 }
 
-/// A line that is not blank.
-struct LineStart {
-    offset: u64,
-    number: usize,
-}
-
-/// Tracks whether the bytes so far end inside quotes, where the `csv` crate ends the field without an error.
-struct Quotes {
-    delimiter: u8,
-    state: InField,
-    offset: u64,
-    line: usize,
-    /// Whether the line had a byte other than its end.
-    begun: bool,
-    /// The line of the last quote that opened a field.
-    opened: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum InField {
-    Begin,
-    Plain,
-    Quoted,
-    /// After a quote inside quotes: the end of the field, or the first half of an escaped quote.
-    Quote,
-}
-
-impl Quotes {
-    /// Scans further bytes; `lines` receives each line that is not blank.
-    fn read(&mut self, bytes: &[u8], lines: &mut VecDeque<LineStart>) {
-        for &byte in bytes {
-            if byte == b'\n' {
-                self.line += 1;
-                self.begun = false;
-            } else if !self.begun && byte != b'\r' {
-                self.begun = true;
-                lines.push_back(LineStart {
-                    offset: self.offset,
-                    number: self.line,
-                });
-            }
-            self.offset += 1;
-            let ends = byte == self.delimiter || byte == b'\n' || byte == b'\r';
-            self.state = match (self.state, byte) {
-                (InField::Begin, b'"') => {
-                    self.opened = self.line;
-                    InField::Quoted
-                }
-                (InField::Quoted, b'"') => InField::Quote,
-                (InField::Quoted, _) | (InField::Quote, b'"') => InField::Quoted,
-                _ if ends => InField::Begin,
-                _ => InField::Plain,
-            };
-        }
-    }
-}
-
-impl Read for Bounded {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left.get() == 0 {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, ""));
-        }
-        let read = self.bytes.reader.read(buffer)?;
-        self.quotes
-            .read(&buffer[..read], &mut self.lines.borrow_mut());
-        if read == 0 && !buffer.is_empty() && self.quotes.state == InField::Quoted {
-            self.unclosed.set(Some(self.quotes.opened));
-        }
-        self.left.set(self.left.get().saturating_sub(read as u64));
-        Ok(read)
+impl Record {
+    fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        let ends = self.ends[..self.count].iter();
+        ends.scan(0, |begin, &end| {
+            Some(&self.bytes[std::mem::replace(begin, end)..end])
+        })
     }
 }
 
@@ -144,88 +72,102 @@ pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
 
 impl Csv {
     pub(super) fn new(bytes: Bytes, delimiter: u8) -> Result<Self, DatasetError> {
-        let left = Rc::new(Cell::new(0));
-        let unclosed = Rc::new(Cell::new(None));
-        let lines = Rc::new(RefCell::new(VecDeque::new()));
         let mut csv = Self {
-            file: bytes.file.clone(),
-            compression: bytes.compression,
-            limit: bytes.limit,
-            reader: csv::ReaderBuilder::new()
-                .delimiter(delimiter)
-                .has_headers(false)
-                .flexible(true)
-                .from_reader(Bounded {
-                    bytes,
-                    left: Rc::clone(&left),
-                    quotes: Quotes {
-                        delimiter,
-                        state: InField::Begin,
-                        offset: 0,
-                        line: 1,
-                        begun: false,
-                        opened: 1,
-                    },
-                    lines: Rc::clone(&lines),
-                    unclosed: Rc::clone(&unclosed),
-                }),
-            left,
-            unclosed,
-            lines,
+            bytes,
+            parser: ReaderBuilder::new().delimiter(delimiter).build(),
             keys: Vec::new(),
-            record: csv::ByteRecord::new(),
+            record: Record {
+                bytes: vec![0; 1 << 10],
+                ends: vec![0; 16],
+                count: 0,
+                unclosed: None,
+            },
             place: 0,
         };
         if csv.read()? {
-            // The crate removes a byte order mark.
-            for name in &csv.record {
+            // The parser removes a byte order mark.
+            let key = |name| {
                 let name = String::from_utf8_lossy(name);
-                let name = serde_json::Value::from(name.trim());
-                csv.keys.push(format!("{name}:"));
-            }
+                format!("{}:", Value::from(name.trim()))
+            };
+            csv.keys = csv.record.fields().map(key).collect();
         }
         Ok(csv)
     }
 
-    /// Reads a record; `false` at the end.
+    /// Reads a record; `false` at the end. An unclosed quote does not take a whole file into memory.
     fn read(&mut self) -> Result<bool, DatasetError> {
-        self.left
-            .set(self.limit.bytes() as u64 + self.limit.passed_over());
-        self.place = self.reader.position().line() as usize;
-        let error = match self.reader.read_byte_record(&mut self.record) {
-            Ok(more) => {
-                if let Some(position) = self.record.position() {
-                    // The crate's record begins right after the byte that ended the one before, so its line is not known yet.
-                    let mut lines = self.lines.borrow_mut();
-                    while lines
-                        .front()
-                        .is_some_and(|line| line.offset < position.byte())
-                    {
-                        lines.pop_front();
-                    }
-                    self.place = lines
-                        .front()
-                        .map_or(position.line() as usize, |line| line.number);
+        let most = self.bytes.limit.bytes() as u64 + self.bytes.limit.passed_over();
+        let (mut read, mut length) = (0, 0);
+        let record = &mut self.record;
+        (record.count, record.unclosed) = (0, None);
+        self.place = self.parser.line() as usize;
+        loop {
+            let input = match self.bytes.reader.fill_buf() {
+                Ok(input) => input,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(source) => return Err(self.bytes.broken_off(self.place, source)),
+            };
+            let at_end = input.is_empty();
+            if read == 0 {
+                let is_end_of_line = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+                let blank = input.iter().take_while(is_end_of_line).count();
+                if blank > 0 {
+                    // The rest of the end of the line before, and blank lines.
+                    let blank_lines = &input[..blank];
+                    self.parser
+                        .read_record(blank_lines, &mut record.bytes, &mut record.ends);
+                    self.bytes.reader.consume(blank);
+                    self.place = self.parser.line() as usize;
+                    continue;
                 }
-                return Ok(more);
-            }
-            Err(error) => error,
-        };
-        let file = self.file.clone();
-        Err(match error.into_kind() {
-            csv::ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
-                DatasetError::Endless {
-                    file,
-                    line: self.place,
-                    read: self.limit.passed_over(),
+                if at_end {
+                    return Ok(false);
                 }
             }
-            csv::ErrorKind::Io(source) => broken_off(&file, self.compression, self.place, source),
-            other => DatasetError::Read {
-                file,
-                source: io::Error::other(format!("{other:?}")),
-            },
-        })
+            // At the end of the source an end of a line ends the record, unless it is within quotes: then it is a part of the field.
+            let input = match record.unclosed {
+                Some(_) => &[],
+                None if at_end => &b"\n"[..],
+                None => input,
+            };
+            let line = self.parser.line() as usize;
+            let (result, taken, written, ends) = self.parser.read_record(
+                input,
+                &mut record.bytes[length..],
+                &mut record.ends[record.count..],
+            );
+            length += written;
+            record.count += ends;
+            if !at_end {
+                self.bytes.reader.consume(taken);
+                read += taken as u64;
+            }
+            match result {
+                ReadRecordResult::OutputFull => {
+                    record.bytes.resize(2 * record.bytes.len(), 0);
+                }
+                ReadRecordResult::OutputEndsFull => {
+                    record.ends.resize(2 * record.ends.len(), 0);
+                }
+                ReadRecordResult::InputEmpty if at_end => record.unclosed = Some(line),
+                ReadRecordResult::InputEmpty if read > most => {
+                    let limit = self.bytes.limit.passed_over();
+                    return Err(self.bytes.endless(self.place, limit));
+                }
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record => break,
+                ReadRecordResult::End => return Ok(false),
+            }
+        }
+        if let Some(line) = record.unclosed {
+            // The field holds the lines since its quote, and the one more.
+            record.ends[record.count - 1] -= 1;
+            let last = record.fields().last().unwrap_or_default();
+            let lines = last.split(|byte| *byte == b'\n').count();
+            record.unclosed = Some(line + 1 - lines);
+        }
+        Ok(true)
     }
 }
 
@@ -236,33 +178,34 @@ impl RowReader for Csv {
             return Ok(Next::End);
         }
         // The text of a bad record, approximately as it was.
-        let bad = |row: &mut Vec<u8>, record: &csv::ByteRecord, why: String| {
+        let record = &self.record;
+        let bad = |row: &mut Vec<u8>, why: String| {
             row.clear();
-            row.extend(record.iter().collect::<Vec<_>>().join(&b','));
+            row.extend(record.fields().collect::<Vec<_>>().join(&b','));
             Ok(Next::Bad(why))
         };
-        if let Some(line) = self.unclosed.get() {
+        if let Some(line) = record.unclosed {
             let why = format!(
                 "the field is within quotes to the end of the file: the quote that opens on line {line} has no partner"
             );
-            return bad(row, &self.record, why);
+            return bad(row, why);
         }
-        if self.record.len() != self.keys.len() {
+        if record.count != self.keys.len() {
             let why = format!(
                 "{} fields, and the header has {}: a comma or a line break within a field needs quotes around the field",
-                self.record.len(),
+                record.count,
                 self.keys.len()
             );
-            return bad(row, &self.record, why);
+            return bad(row, why);
         }
         row.push(b'{');
-        for (key, value) in self.keys.iter().zip(&self.record) {
+        for (key, value) in self.keys.iter().zip(record.fields()) {
             let Ok(value) = std::str::from_utf8(value) else {
                 let why = format!(
                     "{} is not UTF-8: convert the file to UTF-8",
                     key.trim_end_matches(':')
                 );
-                return bad(row, &self.record, why);
+                return bad(row, why);
             };
             if row.len() > 1 {
                 row.push(b',');
@@ -275,8 +218,8 @@ impl RowReader for Csv {
             let _ = serde_json::to_writer(&mut *row, &value);
         }
         row.push(b'}');
-        if row.len() > self.limit.bytes() {
-            return Ok(Next::Bad(too_long(row, self.limit)));
+        if row.len() > self.bytes.limit.bytes() {
+            return Ok(Next::Bad(too_long(row, self.bytes.limit)));
         }
         Ok(Next::Row)
     }
@@ -291,5 +234,75 @@ impl RowReader for Csv {
 
     fn is_table(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Cursor};
+
+    use proptest::prelude::*;
+
+    use super::super::line::LineLimit;
+    use super::*;
+
+    /// The records of a text, each with the byte after the record before it.
+    fn of_crate(text: &str) -> Vec<(usize, Vec<Vec<u8>>)> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let record = |record: csv::ByteRecord| {
+            let from = record.position().unwrap().byte() as usize;
+            (from, record.iter().map(<[u8]>::to_vec).collect())
+        };
+        let records = reader.byte_records();
+        records.map(|read| record(read.unwrap())).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn records_are_those_of_the_crate_and_an_open_quote_is_noticed(
+            text in "[ab,,\"\"\r\n\n]{0,48}", at_once in 1_usize..9
+        ) {
+            let mut bytes = Bytes::new("rows.csv".into(), io::empty(), LineLimit::DEFAULT, false).unwrap();
+            bytes.reader = Box::new(BufReader::with_capacity(at_once, Cursor::new(text.clone())));
+            let mut csv = Csv::new(bytes, b',').unwrap();
+            let all = of_crate(&text);
+            let is_closed = of_crate(&format!("{text}\nz")).len() > all.len();
+            prop_assert_eq!(csv.keys.len(), all.first().map_or(0, |(_, fields)| fields.len()));
+            for (at, (from, fields)) in all.iter().enumerate().skip(1) {
+                prop_assert!(csv.read().unwrap());
+                let found: Vec<&[u8]> = csv.record.fields().collect();
+                prop_assert_eq!(&found, fields);
+                let begins = text[*from..].find(|c| !matches!(c, '\r' | '\n')).unwrap();
+                prop_assert_eq!(csv.place, 1 + text[..from + begins].matches('\n').count());
+                let is_last = at + 1 == all.len();
+                prop_assert_eq!(csv.record.unclosed.is_some(), is_last && !is_closed);
+                if let Some(line) = csv.record.unclosed {
+                    let quote = text.match_indices('"').map(|(at, _)| 1 + text[..at].matches('\n').count());
+                    prop_assert!(quote.into_iter().any(|of_quote| of_quote == line));
+                }
+            }
+            prop_assert!(!csv.read().unwrap());
+        }
+    }
+
+    #[test]
+    fn an_open_quote_is_named_by_its_line() {
+        let text = "a,b\r\n1,2\n\n\"x\ny\",\"z\r\nz\n";
+        let bytes = Bytes::new(
+            "rows.csv".into(),
+            text.as_bytes(),
+            LineLimit::DEFAULT,
+            false,
+        );
+        let mut csv = Csv::new(bytes.unwrap(), b',').unwrap();
+        assert!(csv.read().unwrap() && csv.place == 2);
+        assert!(csv.read().unwrap() && csv.place == 4);
+        let found: Vec<&[u8]> = csv.record.fields().collect();
+        assert_eq!(found, [&b"x\ny"[..], b"z\r\nz\n"]);
+        assert_eq!(csv.record.unclosed, Some(5));
+        assert!(!csv.read().unwrap());
     }
 }
