@@ -42,7 +42,6 @@ fn says_decimal(settings: &Map<String, Value>) -> bool {
 /// How often it is checked for an interruption.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A line of output.
 #[derive(Debug, Serialize)]
 struct Line<'l> {
     id: Option<&'l RawValue>,
@@ -90,7 +89,6 @@ pub(crate) type Explain<'e> = &'e (dyn Fn(&[String], &str, &Verification) -> Str
 /// What a run came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Rows answered.
     pub rows: usize,
     pub equal: usize,
     pub different: usize,
@@ -162,7 +160,6 @@ impl Decimals {
     }
 }
 
-/// Why a run stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VerifyError {
     /// An input could not be read.
@@ -505,7 +502,6 @@ impl Drop for Abandon {
 struct Answered {
     /// Verdict and status, or why a row is no pair.
     verdict: Result<(Option<bool>, Status), String>,
-    /// What is written.
     text: Vec<u8>,
     /// Which of the keys to be kept it has.
     kept: Vec<bool>,

@@ -24,7 +24,6 @@ pub(crate) struct Ceiling {
 }
 
 impl Ceiling {
-    /// Measures a device.
     pub(crate) fn measure(device: &Device, precision: Precision) -> Result<Self, ModelError> {
         Ok(Self {
             flops: flops(device, precision)?,

@@ -33,7 +33,6 @@ pub(crate) struct Estimate {
     pub output_seconds: f64,
     /// The devices that hold the model together: all sizes are those of one.
     pub parts: usize,
-    /// Bytes of the weights.
     pub weights: usize,
     /// Bytes of the KV cache.
     pub cache: usize,

@@ -26,7 +26,6 @@ pub(crate) struct Measured {
 /// One generation; times in seconds since it was handed in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestTimes {
-    /// Prompt tokens.
     pub prompt: usize,
     /// Of these, found in the cache.
     pub cached: usize,

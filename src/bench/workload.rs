@@ -16,7 +16,6 @@ pub(crate) enum LengthDistribution {
 }
 
 impl LengthDistribution {
-    /// The longest possible length.
     pub(crate) fn longest(&self) -> usize {
         match *self {
             Self::Fixed(length) | Self::Range(_, length) => length,
@@ -95,7 +94,6 @@ pub(crate) struct Job {
     pub output: usize,
 }
 
-/// A made-up judge workload.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Workload {
     pub samples: usize,

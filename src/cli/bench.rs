@@ -182,7 +182,6 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// The figures for people.
 fn table(report: &Report) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -248,7 +247,6 @@ fn document(
     Ok(document)
 }
 
-/// The workload, in words.
 fn describe(arguments: &BenchArguments, subject: &Subject) -> String {
     let jobs = subject.jobs.len();
     if arguments.inputs.is_empty() {

@@ -75,7 +75,6 @@ impl ColumnArguments {
     }
 }
 
-/// Reads `--label-columns`.
 pub(super) fn parse_label_columns(columns: &[String]) -> Result<LabelColumns, Failure> {
     LabelColumns::parse(columns)
         .map_err(|why| anyhow!("--label-columns: {why}"))

@@ -61,7 +61,6 @@ impl Download {
         }
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }

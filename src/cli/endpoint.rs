@@ -97,7 +97,6 @@ impl EndpointArguments {
         Ok(())
     }
 
-    /// How servers are asked.
     fn settings(&self) -> anyhow::Result<EndpointSettings> {
         let key = match &self.endpoint_key_file {
             None => std::env::var(KEY).ok().filter(|key| !key.trim().is_empty()),

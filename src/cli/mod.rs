@@ -242,7 +242,6 @@ impl From<EvalError> for Failure {
 trait OrFail<T> {
     /// Wrong usage or unreadable input.
     fn or_usage(self) -> Result<T, Failure>;
-    /// Anything else.
     fn or_fail(self) -> Result<T, Failure>;
 }
 

@@ -139,7 +139,6 @@ impl Progress {
         self.bar.suspend(|| say(line));
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -173,7 +172,6 @@ impl RunProgress {
         self.lines.say(&line);
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -222,11 +220,25 @@ pub(super) fn counts(summary: &Summary) -> String {
     verdicts
 }
 
+/// What is known of a run, by name.
+type Rows = Vec<(&'static str, String)>;
+
 /// The run in a table.
 pub(super) fn print_summary(summary: &Summary) {
-    let mut rows: Vec<(&str, String)> = Vec::new();
+    let mut rows = vec![("verdicts", counts(summary))];
+    truths(summary, &mut rows);
+    rewards(summary, &mut rows);
+    sources(summary, &mut rows);
+    costs(summary, &mut rows);
+    for (name, value) in rows {
+        let name = format!("{name:>13} ");
+        say_labelled(&style(name.as_str()).for_stderr().bold(), &value);
+    }
+}
+
+/// How many responses are right.
+fn truths(summary: &Summary, rows: &mut Rows) {
     let mut add = |name, text| rows.push((name, text));
-    add("verdicts", counts(summary));
     let judged = summary.process.known > 0;
     for (name, Share { count, known }) in [
         ("process", summary.process),
@@ -258,6 +270,12 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         );
     }
+}
+
+/// What the responses are worth.
+fn rewards(summary: &Summary, rows: &mut Rows) {
+    let judged = summary.process.known > 0;
+    let mut add = |name, text| rows.push((name, text));
     let (rewarded, sum) = summary.rewards;
     add(
         "mean reward",
@@ -305,6 +323,11 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         );
     }
+}
+
+/// Whether rules and trials agree, and where verdicts come from.
+fn sources(summary: &Summary, rows: &mut Rows) {
+    let mut add = |name, text| rows.push((name, text));
     let Share { count, known } = summary.agreement;
     if known > 0 {
         let agree = percent(count, known);
@@ -386,6 +409,11 @@ pub(super) fn print_summary(summary: &Summary) {
             ),
         );
     }
+}
+
+/// What the run has cost.
+fn costs(summary: &Summary, rows: &mut Rows) {
+    let mut add = |name, text| rows.push((name, text));
     let tokens = summary.tokens;
     if tokens.prompt_tokens > 0 {
         let generated = tokens.completion_tokens.saturating_sub(tokens.known_tokens);
@@ -447,10 +475,6 @@ pub(super) fn print_summary(summary: &Summary) {
     if let Some(rate) = summary.verdicts_per_second() {
         let seconds = summary.elapsed.as_secs_f64();
         add("speed", format!("{rate:.1} verdicts/s ({seconds:.1} s)"));
-    }
-    for (name, value) in rows {
-        let name = format!("{name:>13} ");
-        say_labelled(&style(name.as_str()).for_stderr().bold(), &value);
     }
 }
 

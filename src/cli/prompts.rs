@@ -281,7 +281,6 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
     Ok(if wrong == 0 { DONE } else { INCOMPLETE })
 }
 
-/// Notes about the prompt.
 fn say_notes(text: &JudgeText) {
     for note in text.prompts.notes() {
         say(&format!("note: {note}"));

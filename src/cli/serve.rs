@@ -336,7 +336,6 @@ fn cascade(
     Ok((served, Answerer::Several(setups, Together::Cascade(rule))))
 }
 
-/// Judges that vote.
 fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), Failure> {
     let panel = PanelFile::read(file, &arguments.verdict).or_usage()?;
     let mut named = Vec::new();
@@ -399,7 +398,6 @@ fn several(
     Ok((all, setups))
 }
 
-/// One judge.
 enum One {
     Model(Box<ServiceSetup>),
     Rules(RunOptions),

@@ -135,7 +135,6 @@ impl CascadeChoice {
     }
 }
 
-/// A panel's file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PanelFile {
@@ -166,7 +165,6 @@ fn one() -> f64 {
 }
 
 impl PanelFile {
-    /// Reads it.
     pub(super) fn read(file: &Path, verdict: &VerdictArguments) -> anyhow::Result<Self> {
         let text = read_text(file).with_context(|| format!("could not read {}", file.display()))?;
         let at = || file.display().to_string();

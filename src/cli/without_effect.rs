@@ -115,7 +115,6 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
     quoting(given)
 }
 
-/// `--quote-formulas`.
 fn quoting(given: &Given) -> anyhow::Result<()> {
     let mut arguments = given.command.get_arguments();
     if !arguments.any(|argument| argument.get_id() == "quote_formulas")
@@ -178,7 +177,6 @@ fn verdicts(given: &Given) -> anyhow::Result<()> {
     rules(given)
 }
 
-/// Options of the rules.
 fn rules(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.matches.get_one("rules") == Some(&RulesMode::Off),

@@ -54,7 +54,6 @@ fn texts(arguments: &EvalArguments) -> &[PathBuf] {
     }
 }
 
-/// Writes the report.
 pub(super) fn write(
     file: &OutputFile,
     arguments: &EvalArguments,

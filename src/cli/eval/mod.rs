@@ -80,7 +80,6 @@ enum Benchmark {
     Prime,
 }
 
-/// A judge's verdicts, scored.
 struct ScoredJudge {
     path: PathBuf,
     verdicts: Verdicts,

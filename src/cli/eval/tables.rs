@@ -115,7 +115,6 @@ fn parts(out: &mut impl Write, title: &str, parts: &[(String, &Measures)]) -> Re
     table::write(out, &names[..shown], &rows)
 }
 
-/// The tables.
 pub(super) fn print(
     judged: &[ScoredJudge],
     samples: &Samples,

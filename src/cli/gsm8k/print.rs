@@ -68,7 +68,6 @@ pub(super) fn notes(report: &Report) {
     }
 }
 
-/// The tables.
 pub(super) fn report(report: &Report) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     for (name, text) in facts(report) {

@@ -103,13 +103,11 @@ fn fetch_inputs(arguments: &mut JudgeArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a run leaves.
 struct Ran {
     code: u8,
     session: Session,
 }
 
-/// One judge.
 fn run_one(mut arguments: JudgeArguments) -> Result<Ran, Failure> {
     // The command line of one judge among several is as it was given.
     fetch_inputs(&mut arguments)?;

@@ -43,7 +43,6 @@ impl ResolvedJudge {
         begun: Option<&Path>,
     ) -> Result<Self, Failure> {
         let rules = verdict.rules.rules;
-        let asks_by_default = choice.prompt.protocol.is_none();
         let named = choice.named_protocol().or_usage()?;
         if let (RulesMode::Only, Some(protocol)) = (rules, &named)
             && protocol.yields().score
@@ -57,47 +56,15 @@ impl ResolvedJudge {
             let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
             (None, protocol, template)
         } else {
-            if let Some(protocol) = &named {
-                // Its prompt text may be at fault.
-                let own = Some(Arc::clone(protocol));
-                choice.prompt_for(own, None).or_usage()?;
-            }
-            let model = endpoint.find(&choice.model, &choice.adapter, want)?;
-            let (protocol, template) = choice.prompt_for(named, Some(&model)).or_usage()?;
-            let mut chat = choice.chat.settings(begun).or_usage()?;
-            chat.force_domain = verdict.force_domain;
-            let mut text = model.text(&protocol, &template, &chat).or_usage()?;
-            choice.chat.check(&text).or_usage()?;
-            sampling_arguments
-                .check_context(text.token_context())
-                .or_usage()?;
-            if let Some(path) = &verdict.calibration {
-                let read =
-                    read_text(path).with_context(|| format!("could not read {}", path.display()));
-                let calibration = Calibration::parse(&read.or_usage()?)
-                    .map_err(|why| anyhow!("{}: {why}", path.display()));
-                text.judge.calibration = calibration.or_usage()?;
-                let notes = text.judge.calibration.notes.iter();
-                let notes = notes.map(|note| format!("{}: {note}", path.display()));
-                text.notes.extend(notes);
-            }
-            let like = match model.origin() {
-                None if asks_by_default => named_like(Path::new(&choice.model)),
-                _ => None,
-            };
-            if let Some(judge) = like.filter(|judge| judge.protocol != protocol.name()) {
-                text.notes.push(format!(
-                    "{} is named like {}, which is asked under another protocol: if it is that judge, give --protocol {}; it is now asked \
-                     under {}",
-                    choice.model,
-                    judge.id,
-                    judge.protocol,
-                    protocol.name()
-                ));
-            }
-            if let (Want::Everything, Some(source)) = (want, model.files()) {
-                text.settle_head(source)?;
-            }
+            let (model, text, template) = load(
+                choice,
+                named,
+                endpoint,
+                verdict,
+                sampling_arguments,
+                (want, begun),
+            )?;
+            let protocol = Arc::clone(&text.protocol);
             (Some((model, Arc::new(text))), protocol, template)
         };
 
@@ -114,92 +81,7 @@ impl ResolvedJudge {
         let (sampling, max_new_tokens) = sampling_arguments.resolve(&recommended).or_usage()?;
         let reward = verdict.reward.unwrap_or(recommended.reward);
         if let Some((_, text)) = &judge {
-            let protocol = text.protocol.as_ref();
-            let has_scaffold = text.has_scaffold();
-            let has_odds = protocol.has_odds();
-            let of_odds = verdict.min_confidence.filter(|_| !has_odds);
-            let yields = protocol.yields();
-            let of_outcome = verdict.rules.audit.filter(|_| !yields.outcome);
-            let only_score = |given: bool| (given && yields.score).then_some(ONLY_SCORE);
-            let is_soft = reward == RewardPolicy::Soft;
-            let unknown = text.endpoint_without_probabilities();
-            let unsteered = text
-                .is_elsewhere()
-                .then_some("a server's answers cannot be steered token by token");
-            let why_not = [
-                ("--reward soft", unknown.filter(|_| is_soft)),
-                (
-                    "--min-confidence",
-                    unknown.filter(|_| verdict.min_confidence.is_some()),
-                ),
-                ("--decide-only", unsteered.filter(|_| verdict.decide_only)),
-                (
-                    "--thinking-budget",
-                    unsteered.filter(|_| verdict.thinking_budget.is_some()),
-                ),
-                (
-                    "--require-process",
-                    (verdict.require_process && !yields.process)
-                        .then_some("it does not judge the process"),
-                ),
-                (
-                    "--reason",
-                    (verdict.reason && !gives_reasons(protocol))
-                        .then_some("its answers give no reason that is read"),
-                ),
-                ("--rules first", only_score(rules == RulesMode::First)),
-                ("--decide-only", only_score(verdict.decide_only)),
-                ("--calibration", only_score(verdict.calibration.is_some())),
-                (
-                    "--calibration",
-                    (verdict.calibration.is_some()
-                        && reward != RewardPolicy::Soft
-                        && verdict.min_confidence.is_none())
-                    .then_some("without --reward soft or --min-confidence it changes nothing"),
-                ),
-                (
-                    "--min-confidence",
-                    only_score(verdict.min_confidence.is_some()),
-                ),
-                (
-                    "--reward soft with --free",
-                    (is_soft && verdict.free && protocol.needs_rubric())
-                        .then_some("probabilities are recorded where grades are chosen"),
-                ),
-                (
-                    &*format!("--reward {reward}"),
-                    reward.refused_by(protocol, rules != RulesMode::Off),
-                ),
-                (
-                    "--audit",
-                    of_outcome.map(|_| "it does not judge the outcome"),
-                ),
-                (
-                    "--decide-only",
-                    verdict
-                        .decide_only
-                        .then_some(FREE)
-                        .filter(|_| !has_scaffold),
-                ),
-                (
-                    "--decide-only",
-                    (verdict.decide_only && !text.has_early_reward()).then_some(
-                        "what it writes follows a grammar, whose end decides nothing sooner",
-                    ),
-                ),
-                (
-                    "--thinking-budget",
-                    verdict
-                        .thinking_budget
-                        .map(|_| FREE)
-                        .filter(|_| !has_scaffold),
-                ),
-                (
-                    "--min-confidence",
-                    of_odds.map(|_| "no probabilities are recorded of what it says"),
-                ),
-            ];
-            refuse_meaningless(protocol, &why_not).or_usage()?;
+            check_options(text, verdict, reward).or_usage()?;
         }
         if reward == RewardPolicy::Parts && verdict.rules.rules_profile != RulesProfile::Strict {
             bail_usage!(
@@ -233,6 +115,128 @@ impl ResolvedJudge {
             options,
         })
     }
+}
+
+/// The model, its text side under the protocol, and the text that it is asked with.
+fn load(
+    choice: &JudgeChoice,
+    named: Option<Arc<dyn Protocol>>,
+    endpoint: &EndpointArguments,
+    verdict: &VerdictArguments,
+    sampling_arguments: &SamplingArguments,
+    (want, begun): (Want, Option<&Path>),
+) -> Result<(JudgeModel, JudgeText, PromptTemplate), Failure> {
+    let asks_by_default = choice.prompt.protocol.is_none();
+    if let Some(protocol) = &named {
+        // Its prompt text may be at fault.
+        let own = Some(Arc::clone(protocol));
+        choice.prompt_for(own, None).or_usage()?;
+    }
+    let model = endpoint.find(&choice.model, &choice.adapter, want)?;
+    let (protocol, template) = choice.prompt_for(named, Some(&model)).or_usage()?;
+    let mut chat = choice.chat.settings(begun).or_usage()?;
+    chat.force_domain = verdict.force_domain;
+    let mut text = model.text(&protocol, &template, &chat).or_usage()?;
+    choice.chat.check(&text).or_usage()?;
+    sampling_arguments
+        .check_context(text.token_context())
+        .or_usage()?;
+    if let Some(path) = &verdict.calibration {
+        let read = read_text(path).with_context(|| format!("could not read {}", path.display()));
+        let calibration = Calibration::parse(&read.or_usage()?)
+            .map_err(|why| anyhow!("{}: {why}", path.display()));
+        text.judge.calibration = calibration.or_usage()?;
+        let notes = text.judge.calibration.notes.iter();
+        let notes = notes.map(|note| format!("{}: {note}", path.display()));
+        text.notes.extend(notes);
+    }
+    let like = match model.origin() {
+        None if asks_by_default => named_like(Path::new(&choice.model)),
+        _ => None,
+    };
+    if let Some(judge) = like.filter(|judge| judge.protocol != protocol.name()) {
+        text.notes.push(format!(
+            "{} is named like {}, which is asked under another protocol: if it is that judge, give --protocol {}; it is now asked \
+             under {}",
+            choice.model,
+            judge.id,
+            judge.protocol,
+            protocol.name()
+        ));
+    }
+    if let (Want::Everything, Some(source)) = (want, model.files()) {
+        text.settle_head(source)?;
+    }
+    Ok((model, text, template))
+}
+
+/// Refuses what has no meaning for the judge.
+fn check_options(
+    text: &JudgeText,
+    verdict: &VerdictArguments,
+    reward: RewardPolicy,
+) -> anyhow::Result<()> {
+    let rules = verdict.rules.rules;
+    let (protocol, yields) = (text.protocol.as_ref(), text.protocol.yields());
+    let is_soft = reward == RewardPolicy::Soft;
+    let is_calibrated = verdict.calibration.is_some();
+    let is_sure = verdict.min_confidence.is_some();
+    let has_budget = verdict.thinking_budget.is_some();
+    let is_free = !text.has_scaffold();
+    let unknown = text.endpoint_without_probabilities();
+    let when = |holds: bool, why: &'static str| holds.then_some(why);
+    let only_score = |is_given: bool| when(is_given && yields.score, ONLY_SCORE);
+    let unsteered = |is_given: bool| {
+        let why = "a server's answers cannot be steered token by token";
+        when(is_given && text.is_elsewhere(), why)
+    };
+    let process = when(!yields.process, "it does not judge the process");
+    let reasons = when(
+        !gives_reasons(protocol),
+        "its answers give no reason that is read",
+    );
+    let uncalibrated = when(
+        !is_soft && !is_sure,
+        "without --reward soft or --min-confidence it changes nothing",
+    );
+    let rubric = when(
+        verdict.free && protocol.needs_rubric(),
+        "probabilities are recorded where grades are chosen",
+    );
+    let outcome = when(!yields.outcome, "it does not judge the outcome");
+    let late = when(
+        !text.has_early_reward(),
+        "what it writes follows a grammar, whose end decides nothing sooner",
+    );
+    let odds = when(
+        !protocol.has_odds(),
+        "no probabilities are recorded of what it says",
+    );
+    let of_reward = reward.refused_by(protocol, rules != RulesMode::Off);
+    let why_not = [
+        ("--reward soft", unknown.filter(|_| is_soft)),
+        ("--min-confidence", unknown.filter(|_| is_sure)),
+        ("--decide-only", unsteered(verdict.decide_only)),
+        ("--thinking-budget", unsteered(has_budget)),
+        (
+            "--require-process",
+            process.filter(|_| verdict.require_process),
+        ),
+        ("--reason", reasons.filter(|_| verdict.reason)),
+        ("--rules first", only_score(rules == RulesMode::First)),
+        ("--decide-only", only_score(verdict.decide_only)),
+        ("--calibration", only_score(is_calibrated)),
+        ("--calibration", uncalibrated.filter(|_| is_calibrated)),
+        ("--min-confidence", only_score(is_sure)),
+        ("--reward soft with --free", rubric.filter(|_| is_soft)),
+        (&*format!("--reward {reward}"), of_reward),
+        ("--audit", outcome.filter(|_| verdict.rules.audit.is_some())),
+        ("--decide-only", when(verdict.decide_only && is_free, FREE)),
+        ("--decide-only", late.filter(|_| verdict.decide_only)),
+        ("--thinking-budget", when(has_budget && is_free, FREE)),
+        ("--min-confidence", odds.filter(|_| is_sure)),
+    ];
+    refuse_meaningless(protocol, &why_not)
 }
 
 /// Whether the verdicts of a protocol may have a reason.

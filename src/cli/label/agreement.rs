@@ -63,7 +63,6 @@ fn row(difference: &Difference) -> [String; 4] {
     [difference.id.clone(), said(first), said(second), notes]
 }
 
-/// What a label says.
 fn words(label: &LabelLine) -> String {
     let word = |what: &str, value: Option<bool>| {
         value.map(|value| format!("{what} {}", if value { "right" } else { "wrong" }))

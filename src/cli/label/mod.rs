@@ -78,7 +78,6 @@ pub(super) struct LabelArguments {
     adjudicate: Vec<PathBuf>,
 }
 
-/// Options of the queue.
 const QUEUE: [&str; 5] = ["verdicts", "all", "sample", "below", "show_verdict"];
 
 const AFTER_HELP: &str = "\
@@ -268,7 +267,6 @@ fn merge(pair: &LabelPair, arguments: &LabelArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// Labels in the browser.
 #[cfg(feature = "serve")]
 fn page(
     session: Session,

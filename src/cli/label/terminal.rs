@@ -26,7 +26,6 @@ enum Command {
     Interrupt,
 }
 
-/// Where keys come from.
 enum Keys {
     Terminal(Term),
     Lines(StdinLock<'static>),
@@ -154,7 +153,6 @@ fn keys_in_words() -> String {
     )
 }
 
-/// Shows a sample.
 fn show(
     out: &mut impl Write,
     session: &Session,

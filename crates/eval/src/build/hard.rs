@@ -37,8 +37,8 @@ pub struct Hard {
 impl Hard {
     /// The hard samples among those with verdicts.
     pub fn of(judged: &Judged) -> Self {
-        // Equal values have the same fraction in lowest terms.
-        let mut counts: BTreeMap<(u64, u64), (f64, usize, bool)> = BTreeMap::new();
+        // The bits of numbers that are not negative are in the numbers' order, and equal fractions have the same.
+        let mut counts: BTreeMap<u64, OfC> = BTreeMap::new();
         let (mut places, mut without_c, mut one_trial) = (Vec::new(), 0, 0);
         for (at, tally) in judged.tallies.iter().enumerate() {
             let votes = tally.overall;
@@ -47,33 +47,22 @@ impl Hard {
                 continue;
             };
             one_trial += usize::from(votes.yes + votes.no == 1);
-            let all = u64::from(votes.yes) + u64::from(votes.no);
-            let divisor = greatest_divisor(u64::from(votes.yes), all);
-            let key = (u64::from(votes.yes) / divisor, all / divisor);
-            counts.entry(key).or_insert((c, 0, hard)).1 += 1;
+            let of_c = counts.entry(c.to_bits()).or_insert(OfC {
+                c,
+                samples: 0,
+                hard,
+            });
+            of_c.samples += 1;
             if hard {
                 places.push([at as u32]);
             }
         }
-        let by_c = counts
-            .into_values()
-            .map(|(c, samples, hard)| OfC { c, samples, hard });
-        let mut by_c: Vec<OfC> = by_c.collect();
-        by_c.sort_by(|a, b| a.c.total_cmp(&b.c));
         Self {
             hard: places.len(),
             places,
-            by_c,
+            by_c: counts.into_values().collect(),
             without_c,
             one_trial,
         }
     }
-}
-
-/// Euclid's algorithm.
-fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
 }
