@@ -192,6 +192,26 @@ fn a_format_of_ones_own_says_where_the_answer_is() {
 }
 
 #[test]
+fn percent_and_cents_are_settings_of_a_run_and_of_a_row() {
+    let folder = Folder::new();
+    let counted = [("20", r"\boxed{20\%}"), ("50", r"\boxed{50} cents")];
+    let equal = |more: &[&str], own: &Value| -> Vec<Value> {
+        let row = |(gold, pred)| json!({"gold": gold, "pred": pred, "config": own}).to_string();
+        let rows = counted.map(row).join("\n");
+        let ran = folder.pipe(rows.as_bytes(), &[&["verify"], more].concat());
+        let lines = ran.expect(0, &[]).lines();
+        lines.iter().map(|line| line["equal"].clone()).collect()
+    };
+    let open = json!({});
+    assert_eq!(equal(&[], &open), [Value::Null, Value::Null]);
+    let given = r#"{"percent": "same", "cents": "distinct"}"#;
+    assert_eq!(equal(&["--config", given], &open), [true, false]);
+    let own = json!({"percent": "distinct", "cents": "same"});
+    assert_eq!(equal(&[], &own), [false, true]);
+    assert_eq!(equal(&["--config", given], &own), [false, true]);
+}
+
+#[test]
 fn rollouts_are_pairs_too() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(3));

@@ -225,7 +225,7 @@ fn the_rules_serve_without_a_model() {
 #[test]
 fn a_server_takes_boxes_alone_for_answers_where_that_is_asked_for() {
     let folder = Folder::new();
-    let given = r#"{"percent": "same"}"#;
+    let given = r#"{"percent": "same", "cents": "distinct"}"#;
     let only = ["--rules", "only", "--boxed-only", "--rules-config", given];
     let server = Server::start(&folder, &only);
     let outcome = |reference: &str, response: &str| {
@@ -234,6 +234,7 @@ fn a_server_takes_boxes_alone_for_answers_where_that_is_asked_for() {
         judged["verdicts"][0]["outcome"].clone()
     };
     assert_eq!(outcome("20", r"\boxed{20\%}"), true);
+    assert_eq!(outcome("50", r"\boxed{50} cents"), false);
     assert_eq!(outcome("7", r"In \boxed{6} steps. The answer is 7."), false);
     assert_eq!(outcome("2, 3", r"$\boxed{2}$ and $\boxed{3}$"), true);
 }
