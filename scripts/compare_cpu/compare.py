@@ -44,6 +44,7 @@ def parse() -> argparse.Namespace:
     add("--folder", type=Path, default=REPOSITORY / "target" / "compare_cpu", help="weights and logs, some 10 GB")
     add("--llama", type=Path, help="folder of llama.cpp's programs; without it they are built in --folder")
     add("--juror", type=Path, default=REPOSITORY / "target" / "release" / "juror")
+    add("--before", type=Path, help="an earlier build of juror, measured beside it")
     add("--python", default=sys.executable, help="a Python with torch and transformers")
     add("--threads", type=int, default=cores, help="of every peer (default: cores of this process, %(default)s)")
     add("--samples", type=int, default=32, help="juror's samples (default: %(default)s)")
@@ -143,6 +144,10 @@ class Comparison:
         if "juror" not in arguments.skip:
             self.juror = Juror(arguments.juror.resolve(), *common, arguments.juror_arguments.split(), arguments.file)
             versions["juror"] = self.juror.version()
+        if arguments.before:
+            extra = arguments.juror_arguments.split()
+            self.before = Juror(arguments.before.resolve(), *common, extra, arguments.file, "before")
+            versions["before"] = "an earlier build"
         if "transformers" not in arguments.skip and set(FLOAT_TYPES) & set(arguments.weights):
             versions["transformers"] = "not measured"
 
@@ -207,8 +212,12 @@ class Comparison:
                     steps.append(("llama.cpp", lambda kind=kind: self.llama_judge(kind, run)))
                 if "juror" in present:
                     steps.append(("juror", lambda kind=kind: self.juror.judge(kind, workload)))
+                if "before" in present:
+                    steps.append(("before", lambda kind=kind: self.before.judge(kind, workload)))
                 if "llama.cpp" in present:
                     steps.append(("llama.cpp", lambda kind=kind: self.llama.raw(kind, self.attention(kind), workload)))
+                if "before" in present:
+                    steps.append(("before", lambda kind=kind: self.before.raw(kind, workload)))
                 if "juror" in present:
                     steps.append(("juror", lambda kind=kind: self.juror.raw(kind, workload)))
                 if "transformers" in present and kind in FLOAT_TYPES:

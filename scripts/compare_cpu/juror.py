@@ -21,8 +21,10 @@ class Juror:
     """The binary with one folder of weights."""
 
     def __init__(
-        self, program: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str], file: Path | None
-    ):
+        self, program: Path, folder: Path, threads: int, log: Log, seconds: float, extra: list[str], file: Path | None,
+        name: str = "juror",
+    ):  # fmt: skip
+        self.name = name
         self.program, self.threads, self.model = program, threads, file or folder / "hf"
         self.log, self.seconds, self.extra = log, seconds, extra
 
@@ -41,14 +43,15 @@ class Juror:
 
     def bench(self, kind: str, samples: int, template: int, own: int, output: int, *more: str) -> dict:
         """What `juror bench --json` measures for one workload.  The template is cached before its clock starts."""
-        report = self.log.folder / f"juror-{kind}-{samples}-{template}-{own}-{output}.json"
+        report = self.log.folder / f"{self.name}-{kind}-{samples}-{template}-{own}-{output}.json"
         report.unlink(missing_ok=True)
         command = [self.program, "bench", "--model", self.model, "--device", "cpu", *TYPES[kind]]
         command += ["--samples", str(samples), "--template-tokens", str(template)]
         command += ["--input-tokens", str(own), "--output-tokens", str(output), *more, *self.extra, "--json", report]
         self.log.run(command, report.stem, self.seconds, RAYON_NUM_THREADS=str(self.threads))
+        peak = self.log.peak / 1e6
         try:
-            found = json.loads(report.read_text(encoding="utf-8"))
+            found = json.loads(report.read_text(encoding="utf-8")) | {"peak_megabytes": peak}
             # Paths of this machine; the command is noted by its names.
             return {name: value for name, value in found.items() if name not in ("command", "model_id")}
         except (OSError, ValueError) as error:
@@ -60,6 +63,7 @@ class Juror:
         return {
             "verdicts_per_second": found["verdicts_per_second"],
             "cold_verdicts_per_second": workload.samples / (found["duration"] + found["template_seconds"]),
+            "peak_megabytes": found["peak_megabytes"],
             "report": found,
         }
 

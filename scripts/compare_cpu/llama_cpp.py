@@ -40,6 +40,14 @@ class Setting:
         return f"{self.slots} slots, flash attention {self.flash_attention}"
 
 
+def peak_of(process: int) -> float | None:
+    """The most memory that a running process had, in MB; none where the system does not say."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+    return None
+
+
 class Llama:
     """llama.cpp's programs with one folder of weights."""
 
@@ -76,7 +84,7 @@ class Llama:
 
     @contextlib.contextmanager
     def server(self, kind: str, setting: Setting, context: int):
-        """A running server with `context` tokens for each slot; yields its address."""
+        """A running server with `context` tokens for each slot; yields its address and its process."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -98,7 +106,7 @@ class Llama:
             try:
                 address = f"http://127.0.0.1:{port}"
                 self.await_ready(address, process, path)
-                yield address
+                yield address, process.pid
             except (OSError, KeyError) as error:
                 words.flush()
                 raise PeerError(f"llama-server: {error!r}; {path}:\n{tail(path)}") from error
@@ -145,7 +153,7 @@ class Llama:
             return self.post(address, "/completion", {**body, **more})
 
         # The server goes first when something ends this early, and with it the requests that the pool waits for.
-        with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as address:
+        with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as (address, process):
             if warm:
                 # Nothing behind the template: a recurrent state cannot go back to its end.
                 complete(template, 1, id_slot=0)
@@ -155,6 +163,7 @@ class Llama:
             started = time.monotonic()
             answers = list(pool.map(lambda own: complete(template + own, workload.output), owns))
             wall = time.monotonic() - started
+            peak = peak_of(process)
         timings = [answer["timings"] for answer in answers]
         generated = sum(timing["predicted_n"] for timing in timings)
         cached = sum(timing["cache_n"] for timing in timings)
@@ -166,6 +175,7 @@ class Llama:
             "setting": str(setting),
             "samples": samples,
             "seconds": wall,
+            "peak_megabytes": peak,
             "prompt_tokens_cached": cached,
             "prompt_tokens_computed": computed,
             "generated_tokens": generated,

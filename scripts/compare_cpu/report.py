@@ -7,7 +7,7 @@ import platform
 import statistics
 from pathlib import Path
 
-PEERS = ["llama.cpp", "transformers", "juror"]
+PEERS = ["llama.cpp", "transformers", "before", "juror"]
 WEIGHT_NAMES = {"f32": "f32", "f16": "f16", "q8_0": "Q8_0", "q4k": "Q4_K", "file": "of the file"}
 
 
@@ -54,7 +54,7 @@ def rows_of(workload: dict) -> list[tuple[str, str]]:
     for batch in workload["decode_batches"]:
         raw.append((f"decode_tokens_per_second_{batch}", f"decode at batch {batch}, tokens/s"))
     judged = [("verdicts_per_second", "judging, verdicts/s"), ("cold_verdicts_per_second", "the same from an empty cache")]
-    return [*judged, *raw]
+    return [*judged, *raw, ("peak_megabytes", "most memory while judging, MB")]
 
 
 def table(result: dict) -> str:
@@ -97,6 +97,7 @@ def markdown(result: dict) -> str:
     """The whole page."""
     work, runs = result["workload"], result["runs"]
     judged = {
+        "before": "before: an earlier build of juror, as juror",
         "juror": f"juror {work['samples']} samples at once, template in the cache before the clock starts",
         "llama.cpp": f"llama-server {result['server_samples']} samples at once, template in every slot before the clock starts",
         "transformers": f"transformers {result['transformers_samples']} samples, keys and values of the template computed "

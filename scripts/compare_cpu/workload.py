@@ -7,6 +7,7 @@ import random
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,8 @@ class Log:
 
     folder: Path
     commands: list[str] = field(default_factory=list)
+    peak: int = 0
+    """Most memory of the last program that was run, in bytes."""
 
     def note(self, command: list[str | Path], variables: dict[str, str] | None = None) -> None:
         """Remember a command, once, and show it: paths by their names, since the folders are this machine's own."""
@@ -63,23 +66,34 @@ class Log:
         started = time.monotonic()
         with path.open("w", encoding="utf-8") as words:
             try:
-                done = subprocess.run(
+                program = subprocess.Popen(
                     list(map(str, command)),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=words,
                     text=True,
-                    timeout=seconds,
                     env={**os.environ, **variables},
                 )
             except FileNotFoundError as error:
                 raise PeerError(f"{command[0]} is not there: {error}") from error
-            except subprocess.TimeoutExpired as error:
-                raise PeerError(f"{command[0]} took longer than {seconds:.0f} s (--timeout)") from error
+            limit = threading.Timer(seconds, program.kill)
+            limit.start()
+            try:
+                output = program.stdout.read()
+                _, status, used = os.wait4(program.pid, 0)
+                program.returncode = os.waitstatus_to_exitcode(status)
+            except BaseException:
+                program.kill()
+                raise
+            finally:
+                limit.cancel()
+        if time.monotonic() - started >= seconds:
+            raise PeerError(f"{command[0]} took longer than {seconds:.0f} s (--timeout)")
+        self.peak = used.ru_maxrss * 1024
         print(f"  {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
-        if done.returncode != 0:
-            raise PeerError(f"{name}.log: ended with {done.returncode}:\n{tail(path)}")
-        return done.stdout
+        if program.returncode != 0:
+            raise PeerError(f"{name}.log: ended with {program.returncode}:\n{tail(path)}")
+        return output
 
 
 def tail(path: Path, lines: int = 12) -> str:
