@@ -325,21 +325,12 @@ impl BatchRun {
                 && let Some(waiting) = unfinished.get_mut(&place)
             {
                 in_flight -= 1;
-                match reply {
-                    Ok(answered) => {
-                        waiting.completions[answer] = Some(answered.into_completion());
-                    }
-                    Err(Unanswered::Guide(why) | Unanswered::Server(why)) => {
-                        waiting.failure = Some(why);
-                    }
-                    Err(Unanswered::Backend(_)) => {
-                        let failure = runtime.join();
-                        let stopped = || EngineError::Stopped.into();
-                        let error = failure.map(|failure| failure.into_error(several));
-                        return Err(BatchError::Judge(error.unwrap_or_else(stopped)));
-                    }
+                if !waiting.take(answer, reply) {
+                    let failure = runtime.join();
+                    let stopped = || EngineError::Stopped.into();
+                    let error = failure.map(|failure| failure.into_error(several));
+                    return Err(BatchError::Judge(error.unwrap_or_else(stopped)));
                 }
-                waiting.left -= 1;
                 if waiting.left == 0
                     && let Some(done) = unfinished.remove(&place)
                     && let Some((at, line, hash)) = todo.get(place)
@@ -372,6 +363,17 @@ struct Unfinished {
 }
 
 impl Unfinished {
+    /// Takes one of its answers; false where the engine has failed.
+    fn take(&mut self, answer: usize, reply: Result<Answered, Unanswered>) -> bool {
+        match reply {
+            Ok(answered) => self.completions[answer] = Some(answered.into_completion()),
+            Err(Unanswered::Guide(why) | Unanswered::Server(why)) => self.failure = Some(why),
+            Err(Unanswered::Backend(_)) => return false,
+        }
+        self.left -= 1;
+        true
+    }
+
     /// The answer's body, or why there is none.
     fn body(self, responder: &Responder, line: &BatchRequest) -> Result<Value, String> {
         if let Some(why) = self.failure {

@@ -273,11 +273,7 @@ impl Probe<'_> {
     }
 
     fn error(&self, failure: &Failure) -> EndpointError {
-        let message = format!("{:?}: {}", self.endpoint, failure.why());
-        match failure {
-            Failure::Passing { .. } => EndpointError::failure(message),
-            Failure::Refused { .. } | Failure::Lasting(_) => EndpointError::usage(message),
-        }
+        failure.error(&format!("{:?}", self.endpoint))
     }
 }
 

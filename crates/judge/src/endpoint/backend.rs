@@ -87,6 +87,16 @@ struct Work {
     stats: Stats,
 }
 
+/// How often a request was made in vain.
+struct Tries {
+    /// When it failed last.
+    failed: Instant,
+    failures: u32,
+    /// Failures while others were answered.
+    own: u32,
+    answers_others: bool,
+}
+
 impl Backend for Remote {
     fn submit(&mut self, request: Request, form: Option<Arc<ServerForm>>) {
         let shared = &self.0;
@@ -223,10 +233,13 @@ impl Shared {
         let (mut body, mut name) = self.exchange.body(&request, form);
         let most = request.max_new_tokens;
         let mut timing = begun();
-        // When it failed last; how often; and how often while others were answered.
-        let mut failed = Instant::now();
-        let (mut pauses, mut failures, mut own) = (0, 0, 0);
-        let mut answers_others = false;
+        let mut pauses = 0;
+        let mut tries = Tries {
+            failed: Instant::now(),
+            failures: 0,
+            own: 0,
+            answers_others: false,
+        };
         loop {
             let made = self.pace.enter()?;
             let client = &self.endpoint().client;
@@ -281,38 +294,8 @@ impl Shared {
                 }
                 Failure::Refused { .. } => return Ok(Ok((self.refused(request, &why), None))),
                 Failure::Passing { kind, .. } => {
-                    let patience = self.endpoint().settings.patience;
-                    if let Some(after) = after.filter(|after| *after > patience) {
-                        let after = after.as_secs();
-                        let why = format!(
-                            "{why}; it asks to wait {after} s, longer than --endpoint-timeout"
-                        );
-                        return Err(self.fail(&why));
-                    }
-                    // Where others are answered between its failures, it is this request that the server cannot answer; or where one
-                    // that was answered before is again, and it fails once more.
-                    let is_own = kind != Passing::Busy && self.pace.has_answered(Some(failed));
-                    failed = Instant::now();
-                    own += u32::from(is_own);
-                    failures += u32::from(kind != Passing::Busy);
-                    if own >= TIMES || (answers_others && kind != Passing::Busy) {
-                        let why = match failures {
-                            0..TIMES => format!("asked {failures} times: {why}"),
-                            _ => format!("asked {TIMES} times and more: {why}"),
-                        };
+                    if let Some(why) = self.gives_up(&mut tries, kind, after, &why)? {
                         return Ok(Err(self.unanswered(&request, &why)));
-                    }
-                    let silence = self.pace.silence();
-                    let is_silent = silence > patience;
-                    if kind != Passing::Busy {
-                        answers_others =
-                            (failures >= TIMES || is_silent) && self.answers_others(is_silent);
-                    }
-                    if is_silent && !answers_others {
-                        let silence = silence.as_secs();
-                        return Err(
-                            self.fail(&format!("every request has failed for {silence} s: {why}"))
-                        );
                     }
                 }
             }
@@ -325,6 +308,46 @@ impl Shared {
                 return Err(NoTurn::Ended);
             }
         }
+    }
+
+    /// Why a request that failed once more is not made again, if it is not. Where the server answers none, the run ends.
+    fn gives_up(
+        &self,
+        tries: &mut Tries,
+        kind: Passing,
+        after: Option<Duration>,
+        why: &str,
+    ) -> Result<Option<String>, NoTurn> {
+        let patience = self.endpoint().settings.patience;
+        if let Some(after) = after.filter(|after| *after > patience) {
+            let after = after.as_secs();
+            let why = format!("{why}; it asks to wait {after} s, longer than --endpoint-timeout");
+            return Err(self.fail(&why));
+        }
+        let is_busy = kind == Passing::Busy;
+        // Where others are answered between its failures, it is this request that the server cannot answer; or where one
+        // that was answered before is again, and it fails once more.
+        let is_own = !is_busy && self.pace.has_answered(Some(tries.failed));
+        tries.failed = Instant::now();
+        tries.own += u32::from(is_own);
+        tries.failures += u32::from(!is_busy);
+        if tries.own >= TIMES || (tries.answers_others && !is_busy) {
+            return Ok(Some(match tries.failures {
+                failures @ 0..TIMES => format!("asked {failures} times: {why}"),
+                _ => format!("asked {TIMES} times and more: {why}"),
+            }));
+        }
+        let silence = self.pace.silence();
+        let is_silent = silence > patience;
+        if !is_busy {
+            tries.answers_others =
+                (tries.failures >= TIMES || is_silent) && self.answers_others(is_silent);
+        }
+        if is_silent && !tries.answers_others {
+            let silence = silence.as_secs();
+            return Err(self.fail(&format!("every request has failed for {silence} s: {why}")));
+        }
+        Ok(None)
     }
 
     fn endpoint(&self) -> &Endpoint {

@@ -77,6 +77,15 @@ impl Failure {
             Self::Passing { why, .. } | Self::Refused { why, .. } | Self::Lasting(why) => why,
         }
     }
+
+    /// As the error of `server` that ends a run before it begins.
+    pub(super) fn error(&self, server: &str) -> EndpointError {
+        let message = format!("{server}: {}", self.why());
+        match self {
+            Self::Passing { .. } => EndpointError::failure(message),
+            Self::Refused { .. } | Self::Lasting(_) => EndpointError::usage(message),
+        }
+    }
 }
 
 /// A connection to a server of OpenAI's API.
@@ -145,13 +154,7 @@ impl Client {
                 .get("/models")
                 .or_else(|failure| listed.map_err(|_| failure));
         }
-        let listed = listed.map_err(|failure| {
-            let message = format!("{}: {}", client.base, failure.why());
-            match failure {
-                Failure::Passing { .. } => EndpointError::failure(message),
-                Failure::Refused { .. } | Failure::Lasting(_) => EndpointError::usage(message),
-            }
-        })?;
+        let listed = listed.map_err(|failure| failure.error(&client.base))?;
         Ok((client, listed))
     }
 

@@ -16,7 +16,6 @@ use crate::wire::form::ServerForm;
 use crate::wire::logprobs::{ToldToken, tokens_of};
 use crate::wire::{BYTES_PER_TOKEN, Route};
 use juror_data::journal::ChatIdentity;
-use juror_data::verdict::Usage;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
 use juror_engine::text::tokenizer::Tokenizer;
 
@@ -38,18 +37,15 @@ pub(super) struct Unread {
     pub(super) counted: (usize, usize),
 }
 
-/// Tokens of prompt and completion, as the server counts them.
-fn counted(usage: Usage) -> (usize, usize) {
-    (usage.prompt_tokens, usage.completion_tokens)
-}
-
 impl Answered {
     pub(super) fn text(&self) -> &str {
         self.said.text.as_deref().unwrap_or_default()
     }
 
+    /// Tokens of prompt and completion, as the server counts them.
     pub(super) fn counted(&self) -> (usize, usize) {
-        counted(self.said.usage)
+        let usage = self.said.usage;
+        (usage.prompt_tokens, usage.completion_tokens)
     }
 
     /// Whether the answer to a question for one word looks like thinking.
@@ -65,33 +61,27 @@ impl Answered {
 }
 
 pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
-    let counted = counted(usage(answer));
+    let usage = usage(answer);
+    let counted = (usage.prompt_tokens, usage.completion_tokens);
     let unread = |failure| Unread { failure, counted };
-    let broken = |why| {
-        unread(Failure::Passing {
-            why,
-            after: None,
-            kind: Passing::Broken,
-        })
+    let passing = |why, kind| {
+        let after = None;
+        unread(Failure::Passing { why, after, kind })
     };
-    let no_answer = |why| unread(Failure::Refused { status: 200, why });
+    let refused = |why| unread(Failure::Refused { status: 200, why });
     if let Some(why) = error_of(answer) {
         // Gateways hand on errors so.
         let is_busy = ["429", "rate limit", "overloaded", "busy"];
         let is_busy = is_busy.iter().any(|word| why.to_lowercase().contains(word));
-        let busy = |why| Failure::Passing {
-            why,
-            after: None,
-            kind: Passing::Busy,
-        };
         return Err(if is_busy {
-            unread(busy(why))
+            passing(why, Passing::Busy)
         } else {
-            no_answer(why)
+            refused(why)
         });
     }
+    let said = completion(answer).map_err(|why| passing(why, Passing::Broken))?;
     Ok(Answered {
-        said: completion(answer).map_err(broken)?.map_err(no_answer)?,
+        said: said.map_err(refused)?,
         model: answer["model"].as_str().map(str::to_owned),
         tokens: tokens_of(&answer["choices"][0]["logprobs"]),
     })

@@ -64,7 +64,7 @@ pub fn run<S: Samples + ?Sized>(
 ) -> Result<RunEnd, JudgeError> {
     let several = engines.len() > 1;
     let working = Working::start(engines, text)?;
-    let run = &Run {
+    let run = &SharedRun {
         samples,
         jobs,
         options,
@@ -128,8 +128,8 @@ impl<'e> Working<'e> {
         let (runtime, most) = match &text.endpoint {
             Some(endpoint) => {
                 let most = endpoint.most_at_once;
-                let backend = Arc::clone(&endpoint.server).backend(text);
-                (Runtime::of_one(backend, most, KEPT_ANSWERS)?, 2 * most)
+                let backends = vec![Arc::clone(&endpoint.server).backend(text)];
+                (Runtime::given(backends, most, KEPT_ANSWERS)?, 2 * most)
             }
             None => Runtime::of_engines(std::mem::take(engines), KEPT_ANSWERS, Some(&returns))?,
         };
@@ -161,7 +161,7 @@ impl Drop for Working<'_> {
 }
 
 /// What the threads of a run share.
-struct Run<'a, S: ?Sized> {
+struct SharedRun<'a, S: ?Sized> {
     samples: &'a S,
     jobs: &'a [Job],
     options: &'a RunOptions,
@@ -175,25 +175,25 @@ enum Event {
     /// A verdict that needs no model.
     Judged(Box<Verdict>),
     /// What the model says, or why it says nothing.
-    Replied(Box<Replied>),
+    Replied(Box<AnsweredTrial>),
     /// The error that ends the run.
     Failed(JudgeError),
 }
 
 /// What the model says on a trial.
-struct Replied {
-    asked: Asked,
+struct AnsweredTrial {
+    asked: AskedTrial,
     reply: Result<Answered, Unanswered>,
 }
 
 /// A trial that the model is asked about.
-struct Asked {
+struct AskedTrial {
     subject: Arc<Subject>,
     trial: u32,
     key: AnswerKey,
 }
 
-impl<S: Samples + ?Sized> Run<'_, S> {
+impl<S: Samples + ?Sized> SharedRun<'_, S> {
     /// Rows into samples, into prompt tokens, into requests, into the runtime. A job that needs no model becomes a verdict at
     /// once. Ends early when the run is over.
     fn feed(&self, window: &SyncSender<()>, events: &Sender<Event>) {
@@ -224,7 +224,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                 let trial = job.trial;
                 match requests.trial(subject, trial, prompt) {
                     Trial::Ask(ask, key) => {
-                        let asked = Asked {
+                        let asked = AskedTrial {
                             subject: Arc::clone(subject),
                             trial,
                             key,
@@ -236,7 +236,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
                                 Err(Unanswered::Backend(_)) => {
                                     Event::Failed(EngineError::Stopped.into())
                                 }
-                                reply => Event::Replied(Box::new(Replied { asked, reply })),
+                                reply => Event::Replied(Box::new(AnsweredTrial { asked, reply })),
                             };
                             let _ = events.send(event);
                         };
@@ -327,7 +327,7 @@ impl<S: Samples + ?Sized> Run<'_, S> {
         (verdicts, failure)
     }
 
-    fn verdict(&self, Replied { asked, reply }: &Replied) -> Verdict {
+    fn verdict(&self, AnsweredTrial { asked, reply }: &AnsweredTrial) -> Verdict {
         keep_answer(self.options, &asked.key, reply);
         self.verdicts
             .of_reply(self.text, &asked.subject, asked.trial, reply)

@@ -90,7 +90,7 @@ struct Work {
 #[derive(Default)]
 struct Waiting {
     /// What the model has said: it comes first, for somebody waits for it.
-    replies: VecDeque<Replied>,
+    replies: VecDeque<AnsweredSample>,
     prompts: FairQueue<Job>,
     is_over: bool,
 }
@@ -110,7 +110,7 @@ enum Job {
 }
 
 /// A sample that the model is asked about.
-struct Asked {
+struct AskedSample {
     subject: Subject,
     /// Its place in the call.
     place: usize,
@@ -119,14 +119,14 @@ struct Asked {
 }
 
 /// What the model says on it.
-struct Replied {
-    asked: Asked,
+struct AnsweredSample {
+    asked: AskedSample,
     reply: Result<Answered, Unanswered>,
 }
 
 /// Hands what the model says to a worker.
 struct ToWorker {
-    asked: Asked,
+    asked: AskedSample,
     work: Arc<Work>,
 }
 
@@ -135,7 +135,7 @@ impl Reply for ToWorker {
         let Self { asked, work } = *self;
         lock(&work.waiting)
             .replies
-            .push_back(Replied { asked, reply });
+            .push_back(AnsweredSample { asked, reply });
         work.changed.notify_one();
     }
 
@@ -396,7 +396,7 @@ impl Shared {
         &self,
         text: &JudgeText,
         verdicts: &VerdictBuilder,
-        Replied { asked, reply }: Replied,
+        AnsweredSample { asked, reply }: AnsweredSample,
     ) {
         keep_answer(&self.options, &asked.key, &reply);
         let mut verdict = verdicts.of_reply(text, &asked.subject, 0, &reply);
@@ -425,7 +425,7 @@ impl Shared {
             };
             match trial {
                 Trial::Ask(ask, key) => {
-                    let asked = Asked {
+                    let asked = AskedSample {
                         subject,
                         place,
                         key,

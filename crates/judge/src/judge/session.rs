@@ -333,30 +333,20 @@ impl Session {
         keeper.judged.summary.elapsed = keeper.started.elapsed();
         keeper.journal.sync()?;
         keeper.write_ready()?;
-        let Keeper {
-            mut journal,
-            judged,
-            ..
-        } = keeper;
-        let Judged {
-            finished,
-            mut summary,
-            groups,
-            ..
-        } = judged;
-        summary.groups = groups.summary();
-        summary.without_form = self.without_form() - before;
+        let (mut journal, mut judged) = (keeper.journal, keeper.judged);
+        judged.summary.groups = judged.groups.summary();
+        judged.summary.without_form = self.without_form() - before;
         if end == RunEnd::Complete {
             if self.options.trials > 1 {
-                let (consensus, hard) = self.consensus(&mut journal, &finished)?;
-                summary.consensus = Some(consensus);
+                let (consensus, hard) = self.consensus(&mut journal, &judged.finished)?;
+                judged.summary.consensus = Some(consensus);
                 if let Some(out) = &self.outputs.hard {
                     self.write_hard(out, &hard)?;
                 }
             }
-            self.write_verdicts(&mut journal, &finished, &groups)?;
+            self.write_verdicts(&mut journal, &judged)?;
         }
-        Ok((end, summary))
+        Ok((end, judged.summary))
     }
 
     /// Requests to a server so far that were made again without their form.
@@ -418,19 +408,15 @@ impl Session {
     }
 
     /// Writes the verdicts in the order of the input, where they go to a file.
-    fn write_verdicts(
-        &self,
-        journal: &mut Journal,
-        finished: &Finished,
-        groups: &Groups,
-    ) -> Result<(), SessionError> {
+    fn write_verdicts(&self, journal: &mut Journal, judged: &Judged) -> Result<(), SessionError> {
         let Some(out) = &self.outputs.verdicts else {
             return Ok(());
         };
-        let samples = &self.loaded.samples;
+        let samples = judged.samples;
         OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
+            let lines = judged.finished.lines();
             if !self.outputs.advantages {
-                return journal.copy(finished.lines(), writer);
+                return journal.copy(lines, writer);
             }
             let with_advantage = |mut verdict: Verdict| {
                 let position = samples.position(verdict.index);
@@ -440,11 +426,11 @@ impl Session {
                 verdict.group = verdict.group.or(group);
                 verdict.advantage = question
                     .zip(verdict.reward)
-                    .map(|(question, reward)| groups.advantage(question, reward));
+                    .map(|(question, reward)| judged.groups.advantage(question, reward));
                 serde_json::to_writer(&mut *writer, &verdict)?;
                 writer.write_all(b"\n")
             };
-            journal.copy(finished.lines(), &mut JsonLineSink::new(with_advantage))
+            journal.copy(lines, &mut JsonLineSink::new(with_advantage))
         })?;
         Ok(())
     }

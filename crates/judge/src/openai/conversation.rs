@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde_json::{Map, Value, json};
 
 use super::TOO_LONG;
-use super::request::{Asked, GenerationRequest, Message, RawPrompt};
+use super::request::{GenerationInput, GenerationRequest, Message, RawPrompt};
 use crate::judge::GenerationDefaults;
 use crate::judge::text::model_text::{ModelText, guarded, optional};
 use crate::wire::Route;
@@ -207,14 +207,14 @@ impl ChatModel {
         most: usize,
     ) -> Result<Vec<Prompt>, String> {
         match &request.asked {
-            Asked::Prompts(prompts) => {
+            GenerationInput::Prompts(prompts) => {
                 let prompts = prompts.iter();
                 let around = request.add_special_tokens;
                 prompts
                     .map(|prompt| self.raw(prompt, around, most))
                     .collect()
             }
-            Asked::Chat(messages, variables) => {
+            GenerationInput::Chat(messages, variables) => {
                 Ok(vec![self.conversation(messages, variables, most)?])
             }
         }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::conversation::{ChatModel, Prompt};
-use super::request::{Asked, GenerationRequest, RawPrompt};
+use super::request::{GenerationInput, GenerationRequest, RawPrompt};
 use juror_engine::engine::{Completion, Guide, Next, Request, Then, TokenSet};
 
 /// Has the tokens of a prompt chosen, then gives way to what steers the answer.
@@ -83,11 +83,11 @@ pub(super) fn apart<'c>(
 ) -> (String, &'c [u32]) {
     let (place, Prompt { tokens: own, .. }) = prompt;
     let text = match &request.asked {
-        Asked::Prompts(prompts) => match prompts.get(place) {
+        GenerationInput::Prompts(prompts) => match prompts.get(place) {
             Some(RawPrompt::Text(text)) => text.clone(),
             _ => model.tokenizer().decode(own),
         },
-        Asked::Chat(..) => String::new(),
+        GenerationInput::Chat(..) => String::new(),
     };
     let answer = tokens.get(own.len() - completion.prompt.len()..);
     let answer = answer.unwrap_or_default();

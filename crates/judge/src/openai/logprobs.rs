@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::ChatModel;
-use super::request::{Asked, GenerationRequest, RawPrompt};
+use super::request::{GenerationInput, GenerationRequest, RawPrompt};
 use crate::wire::Route;
 use juror_engine::engine::{Completion, TokenLogprobs};
 use juror_engine::text::tokenizer::TextStream;
@@ -118,7 +118,7 @@ fn number(logprob: f32) -> f32 {
 fn put_before(model: &ChatModel, request: &GenerationRequest) -> usize {
     let is_text = |prompt: &RawPrompt| matches!(prompt, RawPrompt::Text(_));
     match &request.asked {
-        Asked::Prompts(all)
+        GenerationInput::Prompts(all)
             if request.echo && request.add_special_tokens && all.iter().all(is_text) =>
         {
             model.tokenizer().around().0.len()

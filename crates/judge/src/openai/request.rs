@@ -41,7 +41,7 @@ pub(crate) struct Message {
 
 /// What is to be answered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Asked {
+pub(crate) enum GenerationInput {
     /// Messages, and further variables of the chat template.
     Chat(Vec<Message>, Map<String, Value>),
     /// Raw prompts, each answered by itself.
@@ -60,7 +60,7 @@ pub struct GenerationRequest {
     /// The model that it names.
     pub(crate) model: Option<String>,
     /// What is to be answered.
-    pub(crate) asked: Asked,
+    pub(crate) asked: GenerationInput,
     pub n: u32,
     /// As [`Sampling`]; what is not given is the model's.
     pub temperature: Option<f64>,
@@ -92,10 +92,12 @@ impl GenerationRequest {
             Route::Completions => None,
         };
         let mut asked = match route {
-            Route::Chat => Asked::Chat(messages(body.remove("messages"))?, variables(&mut body)?),
-            Route::Completions => Asked::Prompts(prompts(body.remove("prompt"))?),
+            Route::Chat => {
+                GenerationInput::Chat(messages(body.remove("messages"))?, variables(&mut body)?)
+            }
+            Route::Completions => GenerationInput::Prompts(prompts(body.remove("prompt"))?),
         };
-        if let (Some(tools), Asked::Chat(messages, _)) = (&tools, &mut asked) {
+        if let (Some(tools), GenerationInput::Chat(messages, _)) = (&tools, &mut asked) {
             tools.tell(messages);
         }
         let echo = route == Route::Completions && body.remove("echo") == Some(Value::Bool(true));
@@ -173,8 +175,8 @@ impl GenerationRequest {
     /// How many answers it asks for.
     pub(crate) fn answers(&self) -> usize {
         let prompts = match &self.asked {
-            Asked::Chat(..) => 1,
-            Asked::Prompts(prompts) => prompts.len(),
+            GenerationInput::Chat(..) => 1,
+            GenerationInput::Prompts(prompts) => prompts.len(),
         };
         prompts * self.n as usize
     }
@@ -182,22 +184,22 @@ impl GenerationRequest {
     /// Which of the two shapes it has.
     pub(crate) fn route(&self) -> Route {
         match self.asked {
-            Asked::Chat(..) => Route::Chat,
-            Asked::Prompts(_) => Route::Completions,
+            GenerationInput::Chat(..) => Route::Chat,
+            GenerationInput::Prompts(_) => Route::Completions,
         }
     }
 
     /// The bytes of its longest prompt; of token ids, about as many as their text has.
     pub(crate) fn bytes(&self) -> usize {
         match &self.asked {
-            Asked::Prompts(prompts) => {
+            GenerationInput::Prompts(prompts) => {
                 let bytes = prompts.iter().map(|prompt| match prompt {
                     RawPrompt::Text(text) => text.len(),
                     RawPrompt::Tokens(tokens) => tokens.len() * BYTES_PER_TOKEN,
                 });
                 bytes.max().unwrap_or(0)
             }
-            Asked::Chat(messages, _) => {
+            GenerationInput::Chat(messages, _) => {
                 let parts = messages.iter().flat_map(|message| &message.parts);
                 parts.map(String::len).sum()
             }

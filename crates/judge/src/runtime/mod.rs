@@ -104,14 +104,14 @@ impl<F: FnOnce(Result<Answered, Unanswered>) + Send> Reply for F {
 
 /// An answer to a submission.
 pub(crate) struct Answered {
-    pub(crate) answer: Arc<Answer>,
+    pub(crate) answer: Arc<ModelAnswer>,
     /// It was asked for by another submission.
     pub(crate) is_reused: bool,
 }
 
 /// What a model has written, and what was chosen in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ModelAnswer {
     pub(crate) completion: Completion,
     pub(crate) guided: Guided,
     /// See [`doubts`].
@@ -145,7 +145,7 @@ pub(crate) enum Unanswered {
     Backend(String),
 }
 
-impl Answer {
+impl ModelAnswer {
     /// Whether it may be given to others who ask the same: nothing failed on the way.
     pub(crate) fn is_whole(&self) -> bool {
         use juror_engine::engine::FinishReason;
@@ -243,17 +243,12 @@ impl Runtime {
             .into_iter()
             .map(|engine| local(engine, returned.cloned(), Arc::default()))
             .collect();
-        let options = RuntimeOptions {
-            ahead,
-            kept_answers,
-            ..RuntimeOptions::default()
-        };
-        Ok((Self::start(Supply::Given(backends), options)?, most))
+        Ok((Self::given(backends, ahead, kept_answers)?, most))
     }
 
-    /// Starts one for this backend, which takes `ahead` requests more than it works on.
-    pub(crate) fn of_one(
-        backend: IdleBackend,
+    /// Starts one for these backends, each of which takes `ahead` requests more than it works on.
+    pub(crate) fn given(
+        backends: Vec<IdleBackend>,
         ahead: usize,
         kept_answers: usize,
     ) -> Result<Self, ThreadError> {
@@ -262,7 +257,7 @@ impl Runtime {
             kept_answers,
             ..RuntimeOptions::default()
         };
-        Self::start(Supply::Given(vec![backend]), options)
+        Self::start(Supply::Given(backends), options)
     }
 
     /// Submits a request; its reply is dropped if the runtime has ended.

@@ -9,7 +9,7 @@ use super::backend::{Backend, DeviceStats, Given, IdleBackend, Reports};
 use super::life::{Built, Done, Life};
 use super::queue::Turn;
 use super::{
-    Answer, AnswerKey, Answered, Ask, BackendFailure, Board, ClientName, GuideNotes, Phase,
+    AnswerKey, Answered, Ask, BackendFailure, Board, ClientName, GuideNotes, ModelAnswer, Phase,
     PlaceQueue, Reply, RuntimeOptions, Stop, Submission, Supply, Unanswered, doubts,
 };
 use crate::wire::form::ServerForm;
@@ -70,7 +70,7 @@ enum Known {
     /// It is asked for under this id.
     Pending(u64),
     /// The answer; its completion has no prompt.
-    Answer(Arc<Answer>),
+    Answer(Arc<ModelAnswer>),
 }
 
 pub(super) struct Running {
@@ -333,7 +333,7 @@ impl Owner {
         let key = submission.key.as_ref();
         match key.and_then(|key| self.known.get(key)) {
             Some(Known::Answer(known)) => {
-                let mut answer = Answer::clone(known);
+                let mut answer = ModelAnswer::clone(known);
                 answer.completion.prompt = submission.ask.request.prompt;
                 submission.reply.take(Ok(Answered {
                     answer: Arc::new(answer),
@@ -483,7 +483,7 @@ impl Owner {
             }
             return;
         }
-        let answer = Answer {
+        let answer = ModelAnswer {
             doubts: doubts(&completion),
             completion,
             guided: lock(&notes.guided).clone(),
@@ -503,8 +503,8 @@ impl Owner {
     }
 
     /// Keeps an answer for those who ask the same later.
-    fn keep(&mut self, key: AnswerKey, answer: &Answer) {
-        let kept = Answer {
+    fn keep(&mut self, key: AnswerKey, answer: &ModelAnswer) {
+        let kept = ModelAnswer {
             completion: Completion {
                 prompt: Vec::new(),
                 ..answer.completion.clone()

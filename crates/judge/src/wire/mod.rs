@@ -14,7 +14,7 @@ pub(crate) mod answer;
 pub(crate) mod form;
 pub(crate) mod logprobs;
 
-/// Bytes of text that a token stands for, cautiously.
+/// Bytes of text that a token stands for, cautiously: English and formulas have more.
 pub(crate) const BYTES_PER_TOKEN: usize = 3;
 
 /// Where a request goes: which of OpenAI's two shapes its body and its answer have.

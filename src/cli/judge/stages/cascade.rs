@@ -10,7 +10,7 @@ use crate::cli::several::{CascadeChoice, SeveralArguments};
 use crate::cli::{Failure, INTERRUPTED, OrFail};
 use juror_data::Samples;
 use juror_data::verdict::Verdict;
-use juror_judge::judge::cascade::{Asked, Cascade};
+use juror_judge::judge::cascade::{Cascade, Escalated};
 use juror_judge::judge::together::Together;
 use juror_judge::judge::{JudgeText, Share};
 
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
         rows.push(format!(
             "{large_name} was asked about {asked} of {all} samples ({}): {small_name} was unsure of {}",
             percent(asked, all),
-            escalation.values().filter(|why| **why == Asked::Unsure).count()
+            escalation.values().filter(|why| **why == Escalated::Unsure).count()
         ));
         rows.extend(changes(cascade, arguments.verdict.rules.audit.is_some()));
         if let Some(large) = &of_large {

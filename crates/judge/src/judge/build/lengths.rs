@@ -4,14 +4,12 @@ use rayon::prelude::*;
 
 use crate::judge::jobs::{self, Job};
 use crate::judge::{JudgeText, guarded};
+use crate::wire::BYTES_PER_TOKEN;
 use juror_data::{DatasetError, Samples};
 
 /// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are
 /// not known.
 const OWN_PROMPT_TOKENS: usize = 512;
-
-/// Bytes of text that a token stands for, cautiously: English and formulas have more.
-const BYTES_PER_TOKEN: usize = 3;
 
 /// Most samples that are tokenised to find out whether they can run; of more, a sample of them at even distances.
 const TOKENISED: usize = 512;

@@ -22,7 +22,7 @@ use candle_core::Device;
 
 use crate::judge::EngineOptions;
 use crate::judge::text::source::JudgeModel;
-use crate::runtime::{Answer, AnswerKey};
+use crate::runtime::{AnswerKey, ModelAnswer};
 use juror_base::threads::lock;
 use juror_engine::checkpoint::CheckpointError;
 use segment::{Place, Writer};
@@ -104,7 +104,7 @@ struct Own {
 }
 
 impl Own {
-    fn get(&mut self, key: &AnswerKey) -> Option<Answer> {
+    fn get(&mut self, key: &AnswerKey) -> Option<ModelAnswer> {
         let place = self.places.get(key)?;
         segment::read(self.writer.as_mut()?.file(), *place, key).ok()?
     }
@@ -157,12 +157,12 @@ impl AnswerCache {
     }
 
     /// The answer to a prompt, if it is there. What cannot be read is not there.
-    pub(super) fn get(&self, key: &AnswerKey) -> Option<Answer> {
+    pub(super) fn get(&self, key: &AnswerKey) -> Option<ModelAnswer> {
         self.of_others(key).or_else(|| lock(&self.own).get(key))
     }
 
     /// The answer that was there when the cache was opened.
-    fn of_others(&self, key: &AnswerKey) -> Option<Answer> {
+    fn of_others(&self, key: &AnswerKey) -> Option<ModelAnswer> {
         let &(number, place) = self.places.get(key)?;
         let number = number as usize;
         let segment = self.segments.get(number)?;
@@ -179,7 +179,7 @@ impl AnswerCache {
     }
 
     /// Keeps an answer. A cache that cannot be written costs no run: it then keeps nothing more, and says why at the end.
-    pub(super) fn put(&self, key: &AnswerKey, answer: &Answer) {
+    pub(super) fn put(&self, key: &AnswerKey, answer: &ModelAnswer) {
         let mut own = lock(&self.own);
         if own.failed.is_some() {
             return;

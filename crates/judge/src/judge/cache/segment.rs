@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::runtime::{Answer, AnswerKey, Doubt, Guided};
+use crate::runtime::{AnswerKey, Doubt, Guided, ModelAnswer};
 use juror_data::journal::Checksum;
 use juror_engine::engine::{Completion, FinishReason, Timing};
 
@@ -105,14 +105,18 @@ fn key_of(line: &[u8]) -> Option<AnswerKey> {
 }
 
 /// The answer at a place; `None` if what stands there is damaged, or has another key.
-pub(super) fn read(file: &mut File, place: Place, key: &AnswerKey) -> io::Result<Option<Answer>> {
+pub(super) fn read(
+    file: &mut File,
+    place: Place,
+    key: &AnswerKey,
+) -> io::Result<Option<ModelAnswer>> {
     let mut line = vec![0; place.length as usize];
     file.seek(SeekFrom::Start(place.offset))?;
     file.read_exact(&mut line)?;
     Ok(parse(line, key).ok())
 }
 
-fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
+fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<ModelAnswer, &'static str> {
     if line.last() == Some(&b'\n') {
         line.pop();
     }
@@ -126,7 +130,7 @@ fn parse(mut line: Vec<u8>, key: &AnswerKey) -> Result<Answer, &'static str> {
         Finish::Stop => FinishReason::Stop,
         Finish::Length => FinishReason::Length,
     };
-    Ok(Answer {
+    Ok(ModelAnswer {
         completion: Completion {
             counted: line.counted,
             ..completion(line.tokens, line.expected, finish)
@@ -215,7 +219,11 @@ impl Writer {
     }
 
     /// Appends an answer, in one write; returns where it is. An answer that is none is not written.
-    pub(super) fn append(&mut self, key: &AnswerKey, answer: &Answer) -> io::Result<Option<Place>> {
+    pub(super) fn append(
+        &mut self,
+        key: &AnswerKey,
+        answer: &ModelAnswer,
+    ) -> io::Result<Option<Place>> {
         let completion = &answer.completion;
         let line = Line {
             key: hexadecimal(key),

@@ -2,8 +2,8 @@ use super::*;
 use crate::runtime::Guided;
 use juror_engine::engine::FinishReason;
 
-fn answer(token: u32) -> Answer {
-    Answer {
+fn answer(token: u32) -> ModelAnswer {
+    ModelAnswer {
         completion: segment::completion(vec![token], Vec::new(), FinishReason::Stop),
         guided: Guided::default(),
         doubts: Some(vec![(1, 0.5)]),

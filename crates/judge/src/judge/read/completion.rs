@@ -9,7 +9,7 @@ use crate::judge::{JudgeText, RulesMode, RunOptions, guarded};
 use crate::protocol::{ChoiceField, ParsedVerdict, Unreadable, Yields};
 use crate::reward::calibration::Calibration;
 use crate::reward::{RewardPolicy, reward};
-use crate::runtime::{Answer as ModelAnswer, Answered, Doubt, Ending, Guided, Unanswered};
+use crate::runtime::{Answered, Doubt, Ending, Guided, ModelAnswer, Unanswered};
 use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};

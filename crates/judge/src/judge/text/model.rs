@@ -158,10 +158,8 @@ impl JudgeText {
 
     /// Why probabilities are not known, where they are not.
     pub fn endpoint_without_probabilities(&self) -> Option<&'static str> {
-        let lacks = self
-            .endpoint
-            .as_ref()
-            .is_some_and(|one| one.lacks_probabilities);
+        let served = self.endpoint.as_ref();
+        let lacks = served.is_some_and(|one| one.lacks_probabilities);
         lacks.then_some("the server does not say how likely the words of its answers were")
     }
 

@@ -28,11 +28,11 @@ pub struct Cascade {
 
 /// The samples that the second judge is asked about, by [`Verdict::index`]; of those of which the first judge is unsure in one trial and sure in
 /// another, the former.
-pub type Escalation = HashMap<usize, Asked>;
+pub type Escalation = HashMap<usize, Escalated>;
 
 /// Why the second judge is asked about a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum Escalated {
     /// The first judge is unsure of it.
     Unsure,
     /// The first is sure of it, and is checked.
@@ -74,13 +74,13 @@ impl Cascade {
     }
 
     /// Why the second judge is asked about a trial of a sample, after the first one's verdict on it; `None` where it is not.
-    pub fn asks(&self, verdict: &Verdict) -> Option<Asked> {
+    pub fn asks(&self, verdict: &Verdict) -> Option<Escalated> {
         if verdict.skipped {
             None
         } else if self.is_unsure(verdict) {
-            Some(Asked::Unsure)
+            Some(Escalated::Unsure)
         } else {
-            is_drawn(self.audit, self.seed, &verdict.id).then_some(Asked::Audited)
+            is_drawn(self.audit, self.seed, &verdict.id).then_some(Escalated::Audited)
         }
     }
 
@@ -96,7 +96,7 @@ impl Cascade {
         for verdict in verdicts {
             let verdict = verdict?;
             match self.asks(&verdict) {
-                Some(Asked::Unsure) => drop(asked.insert(verdict.index, Asked::Unsure)),
+                Some(Escalated::Unsure) => drop(asked.insert(verdict.index, Escalated::Unsure)),
                 Some(why) => drop(asked.entry(verdict.index).or_insert(why)),
                 None => {}
             }
@@ -105,7 +105,7 @@ impl Cascade {
     }
 
     /// The verdict of both judges on a trial: the second one's, with why it was asked, if it was.
-    pub fn decide(&mut self, first: Verdict, second: Option<(Asked, Verdict)>) -> Verdict {
+    pub fn decide(&mut self, first: Verdict, second: Option<(Escalated, Verdict)>) -> Verdict {
         let report = &mut self.report;
         report.usage[0] += first.usage;
         let Some((why, second)) = second else {
@@ -118,8 +118,8 @@ impl Cascade {
         let both = first.overall.zip(second.overall);
         let differs = both.map(|(one, other)| one != other);
         let (at, share) = match why {
-            Asked::Unsure => (0, &mut report.changed),
-            Asked::Audited => (1, &mut report.checked),
+            Escalated::Unsure => (0, &mut report.changed),
+            Escalated::Audited => (1, &mut report.checked),
         };
         report.asked[at] += 1;
         share.add(differs);

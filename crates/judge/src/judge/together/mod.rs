@@ -16,7 +16,7 @@ pub mod panel;
 use std::borrow::Cow;
 
 use crate::judge::{Judge, JudgeError};
-use cascade::{Asked, Cascade, Escalation};
+use cascade::{Cascade, Escalated, Escalation};
 use juror_data::Sample;
 use juror_data::verdict::Verdict;
 use panel::Panel;
@@ -44,7 +44,7 @@ impl Together {
 
     /// Why a cascade's second judge is asked about a trial, after the first one's verdict.
     #[cfg(feature = "serve")]
-    pub(crate) fn asks(&self, first: &Verdict) -> Option<Asked> {
+    pub(crate) fn asks(&self, first: &Verdict) -> Option<Escalated> {
         match self {
             Self::Cascade(cascade) => cascade.asks(first),
             Self::Panel(_) => None,
@@ -55,7 +55,7 @@ impl Together {
     /// which a cascade's second judge was.
     pub(crate) fn decide(
         &mut self,
-        why: Option<Asked>,
+        why: Option<Escalated>,
         mut trial: Vec<Verdict>,
     ) -> Option<Verdict> {
         match self {

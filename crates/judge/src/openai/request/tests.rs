@@ -21,7 +21,7 @@ fn a_request_is_read_whole() {
         "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": ["a", {"type": "text", "text": "b"}], "name": null}]
     }))
     .unwrap();
-    let Asked::Chat(messages, variables) = &request.asked else {
+    let GenerationInput::Chat(messages, variables) = &request.asked else {
         panic!("{request:?}")
     };
     assert_eq!(messages[1].parts, ["a", "b"]);
@@ -173,8 +173,8 @@ fn an_answer_is_taken_back_as_a_turn() {
     let turn = |answer: &Value| {
         let messages = json!({"messages": [{"role": "user", "content": "hi"}, answer]});
         parse(&messages).map(|request| match request.asked {
-            Asked::Chat(messages, _) => messages[1].parts.clone(),
-            Asked::Prompts(_) => Vec::new(),
+            GenerationInput::Chat(messages, _) => messages[1].parts.clone(),
+            GenerationInput::Prompts(_) => Vec::new(),
         })
     };
     for (answer, parts) in [
@@ -322,7 +322,7 @@ fn raw_prompts_are_texts_or_token_ids() {
         (json!([1, 2]), vec![tokens(&[1, 2])]),
         (json!([[1], [2]]), vec![tokens(&[1]), tokens(&[2])]),
     ] {
-        assert_eq!(of(prompt), Ok(Asked::Prompts(expected)));
+        assert_eq!(of(prompt), Ok(GenerationInput::Prompts(expected)));
     }
     for prompt in [
         json!(""),

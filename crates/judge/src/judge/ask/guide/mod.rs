@@ -420,6 +420,29 @@ impl VerdictGuide {
         self.go_on(Vec::new())
     }
 
+    /// Takes a token of thinking. Returns what follows, unless the next part does.
+    fn think(&mut self, mut thought: Thought, token: u32) -> Option<Next> {
+        if thought.push(token) {
+            match self.parts.front() {
+                Some(TokenPart::Fork(_) | TokenPart::Grammar { .. }) if thought.has_break() => {
+                    self.state = State::Break;
+                }
+                _ => self.next_part(),
+            }
+            return (!self.has_room(0)).then(|| self.give_up());
+        }
+        let budget = self.options.thinking_budget;
+        let is_spent = budget.is_some_and(|budget| self.tokens.len() >= budget);
+        Some(if !is_spent && self.has_room(THINKING_END) {
+            self.state = State::Thinking(thought);
+            Next::FREE
+        } else if budget.is_none() {
+            self.give_up()
+        } else {
+            self.end_thinking(&thought)
+        })
+    }
+
     fn end_thinking(&mut self, thought: &Thought) -> Next {
         let append = self.encode(&thought.end());
         self.next_part();
@@ -457,33 +480,9 @@ impl Guide for VerdictGuide {
                 fork.push(token);
                 self.state = State::Fork(fork);
             }
-            State::Thinking(mut thought) => {
-                let budget = self.options.thinking_budget;
-                if thought.push(token) {
-                    self.state = match self.parts.front() {
-                        Some(TokenPart::Fork(_) | TokenPart::Grammar { .. })
-                            if thought.has_break() =>
-                        {
-                            State::Break
-                        }
-                        _ => {
-                            self.next_part();
-                            std::mem::replace(&mut self.state, State::Over)
-                        }
-                    };
-                    if !self.has_room(0) {
-                        return self.give_up();
-                    }
-                } else if budget.is_some_and(|budget| self.tokens.len() >= budget)
-                    || !self.has_room(THINKING_END)
-                {
-                    if budget.is_none() {
-                        return self.give_up();
-                    }
-                    return self.end_thinking(&thought);
-                } else {
-                    self.state = State::Thinking(thought);
-                    return Next::FREE;
+            State::Thinking(thought) => {
+                if let Some(next) = self.think(thought, token) {
+                    return next;
                 }
             }
             State::Break => {
