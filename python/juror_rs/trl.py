@@ -14,7 +14,7 @@ trainer.train()
 ```
 
 A completion without a verdict has the reward `None`. Where this is the only reward of GRPO, TRL leaves it out of the mean of its group,
-and it moves nothing. Where TRL adds several rewards, and in OnlineDPO, it counts `None` as 0: `fallback="rules"` has the rules
+and it moves nothing. Where TRL adds several rewards, one of weight 0 included, and in OnlineDPO, it counts `None` as 0: `fallback="rules"` has the rules
 decide what the judge could not.
 
 `RulesReward` needs no model: it compares final answers. `CompareReward` has a judge say which completions of a prompt are better.

@@ -50,20 +50,28 @@ impl Quantity {
         }
     }
 
-    /// With a part in a smaller unit of the same kind added, as 5 feet with 3 inches; in this unit. `None` where it is no such part.
-    pub(crate) fn with_part(&self, part: &Self) -> Option<Self> {
-        let (unit, smaller) = (self.unit.as_ref()?, part.unit.as_ref()?);
+    /// With a part in a smaller unit of the same kind added, as 5 feet with 3 inches; in this unit. `None` where it is no such part: its unit
+    /// must be smaller than that of the part before it, `last`, and all of it less than what it is added to.
+    pub(crate) fn with_part(&self, last: &Self, part: &Self) -> Option<Self> {
+        let (unit, before, smaller) = (
+            self.unit.as_ref()?,
+            last.unit.as_ref()?,
+            part.unit.as_ref()?,
+        );
         let (Expr::Number(a), Expr::Number(b)) = (&self.value, &part.value) else {
             return None;
         };
-        let fits = unit.dimension.is_some()
+        let basic = |it: [i8; 9]| it.iter().filter(|power| **power != 0).eq([&1]);
+        let added = b * &smaller.size / &unit.size;
+        let fits = unit.dimension.is_some_and(basic)
             && unit.dimension == smaller.dimension
-            && unit.size > smaller.size
+            && before.size > smaller.size
             && unit.offset.is_zero()
-            && !part.percent;
-        let sum = || Expr::Number(a + b * &smaller.size / &unit.size);
+            && !part.percent
+            && *b >= Rational::from(0)
+            && added < *a;
         fits.then(|| Self {
-            value: sum(),
+            value: Expr::Number(a + added),
             places: None,
             ..self.clone()
         })

@@ -33,90 +33,62 @@ impl Doubts<'_> {
             let pair = called(stated).zip(called(said));
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
-        Some(if extract::opposed(stated, said) {
-            "one side says the opposite of the other"
-        } else if compare::reordered(stated, said) {
-            "the same letters in another order"
-        } else if extract::dollars(stated) != extract::dollars(said) {
-            "dollars of two countries"
-        } else if other_currency(gold, pred) {
-            "another currency"
-        } else if names_another_unit(a, b, extract::unit_after(&pred.text, said))
-            && !is_abbreviated(a, &pred.text, said)
-        {
-            "a word after the number may be its unit"
-        } else if extract::holds(&gold.text, &pred.text, said) {
-            "what is counted holds what the reference counts"
-        } else if let Some(doubt) = self.of_either(true) {
-            doubt
-        } else if called_otherwise() {
-            "the same value of differently named things"
-        } else if names_swapped(stated, said) {
-            "the same numbers with other names"
-        } else if is_reordered(a, b, said) {
-            "the order may count"
-        } else if other_share(stated, said) {
-            "another share"
-        } else if other_place(stated, said) {
-            "a place in a row against a number"
-        } else if other_rate(gold, pred) {
-            "a rate against an amount, or another rate"
-        } else if compare::crossed(stated, said) {
-            "the order of a cross product counts"
-        } else if compare::joined_otherwise(a, b, [stated, said]) {
-            "the same parts, joined in another way"
-        } else {
-            return None;
-        })
+        #[rustfmt::skip]
+        let doubts: [(&dyn Fn() -> bool, &str); 14] = [
+            (&|| extract::opposed(stated, said), "one side says the opposite of the other"),
+            (&|| compare::reordered(stated, said), "the same letters in another order"),
+            (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
+            (&|| other_currency(gold, pred), "another currency"),
+            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, said)) && !is_abbreviated(a, &pred.text, said), "a word after the number may be its unit"),
+            (&|| extract::holds(&gold.text, &pred.text, said), "what is counted holds what the reference counts"),
+            (&called_otherwise, "the same value of differently named things"),
+            (&|| names_swapped(stated, said), "the same numbers with other names"),
+            (&|| is_reordered(a, b, said), "the order may count"),
+            (&|| other_share(stated, said), "another share"),
+            (&|| other_place(stated, said), "a place in a row against a number"),
+            (&|| other_rate(gold, pred), "a rate against an amount, or another rate"),
+            (&|| compare::crossed(stated, said), "the order of a cross product counts"),
+            (&|| compare::joined_otherwise(a, b, [stated, said]), "the same parts, joined in another way"),
+        ];
+        self.of_either(true).or_else(|| first(&doubts))
     }
 
     /// Why two different answers may mean the same, or another than what was read may be the answer.
     pub(crate) fn of_different(&self) -> Option<&'static str> {
         let ([gold, pred], [a, b]) = (self.sides, self.answers);
         let [gold_config, config] = self.configs;
+        let response = self.texts[1];
         let in_pairs = |it: &Side| in_lakhs(without_rupees(&it.text));
         let list = |it: &Answer| matches!(it, Answer::List(_));
-        Some(if let Some(doubt) = self.of_either(false) {
-            doubt
-        } else if in_pairs(gold) != in_pairs(pred) {
-            "digits in groups of two on one side"
-        } else if (pred.later.as_ref()).is_some_and(|it| says(it, a, config)) {
-            "another answer is announced after the box"
-        } else if self.stands_elsewhere() {
-            MENTIONED
-        } else if (list(a) || list(b)) && pred.statement.contains("i.e.") {
-            "the answer is said in two ways"
-        } else if unknown_words(a, b)
-            && (extract::is_foreign(self.texts[1]) || !self.texts[1].trim().contains(' '))
-        {
-            "words that may be a number"
-        } else if goes_on((&gold.text, a), pred, b) {
-            "what was read is not the whole answer"
-        } else if may_be_read_so((&gold.text, a), (&pred.text, b), config) {
-            "read in another way the two are equal"
-        } else if gold.doubtful || pred.doubtful {
-            "the answer may be another part of what was said"
-        } else if (gold_config.decimal.is_none() || config.decimal.is_none())
-            && extract::same_but_for_comma(&gold.text, &pred.text)
-        {
-            "the comma may be a decimal one"
-        } else {
-            return None;
-        })
+        #[rustfmt::skip]
+        let doubts: [(&dyn Fn() -> bool, &str); 8] = [
+            (&|| in_pairs(gold) != in_pairs(pred), "digits in groups of two on one side"),
+            (&|| self.stands_elsewhere(), MENTIONED),
+            (&|| (list(a) || list(b)) && pred.statement.contains("i.e."), "the answer is said in two ways"),
+            (&|| unknown_words(a, b) && (extract::is_foreign(response) || !response.trim().contains(' ')), "words that may be a number"),
+            (&|| goes_on((&gold.text, a), pred, b), "what was read is not the whole answer"),
+            (&|| may_be_read_so((&gold.text, a), (&pred.text, b), config), "read in another way the two are equal"),
+            (&|| gold.doubtful || pred.doubtful, "the answer may be another part of what was said"),
+            (&|| (gold_config.decimal.is_none() || config.decimal.is_none()) && extract::same_but_for_comma(&gold.text, &pred.text), "the comma may be a decimal one"),
+        ];
+        self.of_either(false).or_else(|| first(&doubts))
     }
 
     /// Why equal or different answers may mean something else.
     pub(crate) fn of_either(&self, equal: bool) -> Option<&'static str> {
         let [gold, pred] = self.sides;
-        Some(if ends_ratio(self.answers[0], pred) {
-            MENTIONED
-        } else if spoken_otherwise(&gold.text, pred, equal) {
-            "a ratio in words may be a range, a score or a time"
-        } else if lone_unit(&gold.text) != lone_unit(&pred.text) {
-            "a letter after π or a root may be no unit"
-        } else {
-            return None;
-        })
+        let announced_later = || {
+            let later = pred.later.as_ref().filter(|_| !equal);
+            later.is_some_and(|it| says(it, self.answers[0], self.configs[1]))
+        };
+        #[rustfmt::skip]
+        let doubts: [(&dyn Fn() -> bool, &str); 4] = [
+            (&|| ends_ratio(self.answers[0], pred), MENTIONED),
+            (&|| spoken_otherwise(&gold.text, pred, equal), "a ratio in words may be a range, a score or a time"),
+            (&|| lone_unit(&gold.text) != lone_unit(&pred.text), "a letter after π or a root may be no unit"),
+            (&announced_later, "another answer is announced after the box"),
+        ];
+        first(&doubts)
     }
 
     /// Does a response hold the reference where no answer was read?
@@ -202,11 +174,9 @@ fn names_swapped(gold: &str, pred: &str) -> bool {
 
 /// Are two lists in another order, in a statement that is about one?
 fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
-    let (Answer::List(a), Answer::List(b)) = (a, b) else {
-        return false;
-    };
+    let lists = matches!((a, b), (Answer::List(a), Answer::List(b)) if a != b);
     let mut words = statement.split(|it: char| !it.is_alphanumeric());
-    a != b && words.any(|it| words::ORDERED.contains(it)) && !statement.contains("order to")
+    lists && words.any(|it| words::ORDERED.contains(it)) && !statement.contains("order to")
 }
 
 /// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
@@ -324,9 +294,8 @@ fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
 /// The code of the currency that a name or a sign stands for.
 fn money(name: &str) -> Option<&'static str> {
     let mut signs = currency_signs().filter(|(sign, _)| sign.trim_start_matches('\\') == name);
-    currency(name)
-        .map(|(code, _)| code)
-        .or_else(|| signs.next().map(|it| it.1))
+    let named = currency(name).map(|(code, _)| code);
+    named.or_else(|| signs.next().map(|it| it.1))
 }
 
 /// Do both sides name a currency, and not the same?
@@ -455,6 +424,12 @@ fn goes_on((gold, a): (&str, &Answer), pred: &Side, b: &Answer) -> bool {
 fn may_be_read_so((gold, a): (&str, &Answer), (pred, b): (&str, &Answer), config: &Config) -> bool {
     let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
     readings(pred).any(|it| says(&it, a, config)) || readings(gold).any(|it| says(&it, b, config))
+}
+
+/// The first doubt that holds.
+fn first(doubts: &[(&dyn Fn() -> bool, &'static str)]) -> Option<&'static str> {
+    let holds = doubts.iter().find(|(holds, _)| holds());
+    holds.map(|(_, doubt)| *doubt)
 }
 
 /// Does a text say the same as an answer?

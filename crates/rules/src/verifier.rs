@@ -242,10 +242,8 @@ fn strict(
         None => {}
     }
     let itself = without_article(extract::bare(&gold.statement));
-    if [statement, response]
-        .iter()
-        .any(|it| is_text(without_article(extract::bare(it)), itself))
-    {
+    let is_itself = |it: &&str| is_text(without_article(extract::bare(it)), itself);
+    if [statement, response].iter().any(is_itself) {
         return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {

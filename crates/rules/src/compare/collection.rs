@@ -148,10 +148,14 @@ fn single(
         Answer::Quantity(it) => Some(it),
         _ => None,
     });
-    let whole = units.next().flatten().cloned();
+    let whole = units.next().flatten().map(|it| (it.clone(), it));
     if !as_set
         && matches!(answer, Answer::Quantity(it) if it.unit.is_some())
-        && let Some(Some(sum)) = units.try_fold(whole, |sum, part| Some(sum?.with_part(part?)))
+        && let Some((sum, _)) = whole.and_then(|whole| {
+            units.try_fold(whole, |(sum, last), part| {
+                Some((sum.with_part(last, part?)?, part?))
+            })
+        })
     {
         return context.either_way(answer, &Answer::Quantity(sum), swapped);
     }

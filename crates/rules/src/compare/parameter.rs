@@ -69,7 +69,12 @@ pub(super) fn compare(
     };
     let (a, letter) = a.or_else(|| granted(gold))?;
     let (b, other) = b.or_else(|| granted(pred))?;
-    let pairs = [(other.clone(), letter.clone()), (letter, other)];
+    // A letter of the problem is not the other side's parameter.
+    let holds = |answer, letter| rename::letters_of(answer).contains(letter);
+    if letter != other && (holds(&a, &other) || holds(&b, &letter)) {
+        return Some(Comparison::open("a letter that is a parameter on one side"));
+    }
+    let pairs = [(other, letter)];
     let verdict = context.answers(&a, &rename::letters(&b, &pairs));
     if verdict.equal == Some(false) {
         return Some(Comparison::open(

@@ -195,10 +195,17 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
         || words::CHOICE_VERB.contains(first)
         || words::TELLS_OF_OPTION.contains(first);
     let lettered = text[..choice.end].ends_with([')', '.', ':']) && !text.starts_with('(');
+    // "(CO2)"; words in brackets may say anything of the letter, as "(wrong)" and "(and C)" do.
+    let inner = rest.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+    let formula = inner.is_some_and(|it| {
+        let word = |it: &str| it.len() > 1 && it.bytes().all(|it| it.is_ascii_alphabetic());
+        let digit = it.contains(|it: char| it.is_ascii_digit());
+        digit && !it.contains(['(', ')']) && !words::words_of(it).any(word)
+    });
     let fits = bare
         || (lettered && after.starts_with(' '))
         || dashed(after)
-        || is_named && rest.starts_with('(') && rest.ends_with(')')
+        || is_named && formula
         || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
     // `(A)(b)`, `(A)x`: products. `(C) 5`: a choice.
     let product = !bare

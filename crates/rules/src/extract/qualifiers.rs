@@ -220,8 +220,10 @@ fn retracts(clause: &str, first: bool) -> bool {
     let opened = words.iter().take_while(opens).count();
     let said = &words[opened..];
     let said = &said[said.iter().take_while(|it| joins(it)).count()..];
-    // "the answer must be wrong"
+    // "the answer must be wrong", but not "the answer is 7 would be wrong"
+    let digit = |it: &&str| it.starts_with(|it: char| it.is_ascii_digit());
     let explicit = said.len() > 2
+        && !said.iter().take(7).any(digit)
         && said[1].eq_ignore_ascii_case("answer")
         && words::SAYS_OF_ANSWER.contains(said[2]);
     let said = &said[usize::from(explicit)..];

@@ -362,8 +362,10 @@ impl<'t> Search<'t, '_, '_> {
             let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
             let line = near.rfind('\n').map_or(0, |at| at + 1);
             let before = if ended { "" } else { &before[line..] };
-            // "\boxed{12}$x$" goes on in a formula.
-            let raw = match self.source.regions.formula_from(found.end) {
+            // "\boxed{12}$x$" and "$\boxed{12}$ $x$" go on in a formula.
+            let rest = text[found.end..].trim_start_matches([' ', '$', '*']);
+            let mut gap = found.end..=text.len() - rest.len();
+            let raw = match gap.find_map(|at| self.source.regions.formula_from(at)) {
                 Some((_, formula)) => &text[formula.content.clone()],
                 None => &text[found.end..],
             };

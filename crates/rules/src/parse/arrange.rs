@@ -135,7 +135,11 @@ fn merge_compound(items: &mut Vec<Answer>, separators: &[Separator]) {
         let next = with_cents(&sum, part).or_else(|| {
             let last: &Quantity = last.unwrap_or(&sum);
             // The part is less than one of what stands before it.
-            is_less_than_one(last, part).then(|| sum.with_part(part))?
+            let units = last.unit.as_ref().zip(part.unit.as_ref());
+            let less = units.is_some_and(|(unit, smaller)| {
+                matches!(&part.value, Expr::Number(it) if it * &smaller.size < unit.size)
+            });
+            less.then(|| sum.with_part(last, part))?
         });
         next.map(|it| (Some(it), Some(part)))
     });
@@ -162,14 +166,4 @@ fn with_cents(whole: &Quantity, cents: &Quantity) -> Option<Quantity> {
         value: Expr::Number(a + b),
         ..whole.clone()
     })
-}
-
-/// Is a part less than one of the unit before it, which is of one dimension: 30 minutes after hours?
-fn is_less_than_one(before: &Quantity, part: &Quantity) -> bool {
-    let (Some(unit), Some(smaller)) = (&before.unit, &part.unit) else {
-        return false;
-    };
-    let basic = |it: [i8; 9]| it.iter().filter(|power| **power != 0).eq([&1]);
-    let less = matches!(&part.value, Expr::Number(it) if it * &smaller.size < unit.size);
-    unit.dimension.is_some_and(basic) && smaller.size < unit.size && less
 }
