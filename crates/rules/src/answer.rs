@@ -51,7 +51,7 @@ impl Quantity {
     }
 
     /// With a part in a smaller unit of the same kind added, as 5 feet with 3 inches; in this unit. `None` where it is no such part: its unit
-    /// must be smaller than that of the part before it, `last`, and all of it less than what it is added to.
+    /// must be smaller than that of the part before it, `last`, and all of it less than what it is added to, or than one of that.
     pub(crate) fn with_part(&self, last: &Self, part: &Self) -> Option<Self> {
         let (unit, before, smaller) = (
             self.unit.as_ref()?,
@@ -68,8 +68,8 @@ impl Quantity {
             && before.size > smaller.size
             && unit.offset.is_zero()
             && !part.percent
-            && *b >= Rational::from(0)
-            && added < *a;
+            && [a, b].into_iter().all(|it| *it >= Rational::from(0))
+            && (added < *a || added < Rational::from(1));
         fits.then(|| Self {
             value: Expr::Number(a + added),
             places: None,
