@@ -167,16 +167,6 @@ fn prose(page: &Path) -> String {
 /// A diff shows what changed in a line that is short; rows of tables and code are as long as they are.
 #[test]
 fn lines_of_prose_are_at_most_160_characters_long() {
-    // Pages that are still to be wrapped.
-    let unwrapped = [
-        "decisions/cuda.md",
-        "decisions/families.md",
-        "decisions/rules.md",
-        "guide/families.md",
-        "kernels/README.md",
-        "rules/README.md",
-        "rules/accuracy.md",
-    ];
     let mut found = Vec::new();
     pages(root(), &mut found);
     let is_long = |line: &str| line.chars().count() > 160 && !line.starts_with('|');
@@ -186,12 +176,7 @@ fn lines_of_prose_are_at_most_160_characters_long() {
             .filter(|line| is_long(line))
             .map(str::to_owned)
             .collect();
-        let is_wrapped = !unwrapped.iter().any(|name| page.ends_with(name));
-        assert!(
-            !is_wrapped || long.is_empty(),
-            "{}: {long:#?}",
-            page.display()
-        );
+        assert!(long.is_empty(), "{}: {long:#?}", page.display());
     }
 }
 
