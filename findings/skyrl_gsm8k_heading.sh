@@ -2,10 +2,10 @@
 # skyrl-gym 0.4.0 (beside it verl 0.9.1): in the GSM8K environment the answer is the first number behind "####". A solution whose steps are
 # numbered headings, "#### 1. Eggs", has reward 0 although it ends in "#### 18".
 #
-# Four number signs and the answer are how GSM8K's own solutions end, and the prompt asks for that. They are also Markdown's heading of the
-# fourth level. One would expect that the last one counts, as in verl, from which the function comes, or in the GSM8K tasks of harnesses with
-# such a line. Seen: the first. "#### 1." is the answer "1.", and "#### 16 eggs are laid" is 16. The other way round, a response that gives
-# 18 and then corrects itself to 16 is right. (In both libraries the full stop of "#### 18." belongs to the answer, which is wrong then.)
+# Four number signs and the answer are how GSM8K's own solutions end. They are also Markdown's heading of the fourth level. One would expect
+# that the last one counts, as in verl, from which the function comes. Seen: the first. "#### 1." is the answer "1.", and "#### 16 eggs are
+# laid" is 16. The other way round, a response that gives 18 and then corrects itself to 16 is right. (In both libraries the full stop of
+# "#### 18." belongs to the answer, which is wrong then.)
 #
 # Whom it hits: GRPO from instruction-tuned models, which like headings: the reward teaches the level of headings, and a run's accuracy is not
 # that of the same outputs in verl.
@@ -33,6 +33,7 @@ spec.loader.exec_module(verl)
 # Response, the reward in skyrl-gym, in verl. The gold is 18.
 CASES = [
     ("She sells 9 eggs for 2 dollars each.\n#### 18", 1, 1),
+    ("She sells 9 eggs for 2 dollars each.\n#### 18.", 0, 0),
     ("### 1. Eggs\n16 - 7 = 9\n\n### 2. Money\n9 * 2 = 18\n\n#### 18", 1, 1),
     ("#### 1. Eggs\n16 - 7 = 9\n\n#### 2. Money\n9 * 2 = 18\n\n#### 18", 0, 1),
     ("#### 16 eggs are laid\n16 - 7 = 9 are sold, for 18 dollars.\n\n#### 18", 0, 1),
