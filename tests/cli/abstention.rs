@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Folder, check_verdict, rollouts, row};
+use crate::common::{Folder, check_verdict, rollouts, row, words};
 use serde_json::{Value, json};
 
 /// A copy of the embedded judge with this `judge.json`.
@@ -49,15 +49,7 @@ fn a_sample_outside_the_stated_domain_has_no_reward() {
         assert_eq!(verdict["outcome_source"], "rules");
     }
     // Forced, another run begins: the journal is of other settings.
-    let forced = [
-        "judge",
-        "in.jsonl",
-        "--model",
-        "strict",
-        "-o",
-        "out.jsonl",
-        "--force-domain",
-    ];
+    let forced = words("judge in.jsonl --model strict -o out.jsonl --force-domain");
     folder.run(&forced).expect(2, &["force_domain"]);
     let ran = folder.run(&[&forced[..], &["--restart"]].concat());
     assert_eq!(
@@ -100,16 +92,7 @@ fn rules_that_contradict_the_judge_are_said() {
         .collect();
     folder.write("in.jsonl", rows.concat());
     judge_with(&folder, "any", &json!({}));
-    let ran = folder.run(&[
-        "judge",
-        "in.jsonl",
-        "--model",
-        "any",
-        "-o",
-        "out.jsonl",
-        "--summary-json",
-        "s.json",
-    ]);
+    let ran = folder.run_words("judge in.jsonl --model any -o out.jsonl --summary-json s.json");
     let summary: Value = serde_json::from_str(&folder.read("s.json")).unwrap();
     let (agree, known) = (
         &summary["rules_agree"]["true"],
@@ -138,14 +121,7 @@ fn rules_that_contradict_the_judge_are_said() {
     let domain =
         json!({"description": "little", "outside": "nothing begins so", "rules_must_agree": true});
     judge_with(&folder, "careful", &json!({ "domain": domain }));
-    let ran = folder.run(&[
-        "judge",
-        "in.jsonl",
-        "--model",
-        "careful",
-        "-o",
-        "careful.jsonl",
-    ]);
+    let ran = folder.run_words("judge in.jsonl --model careful -o careful.jsonl");
     ran.expect(3, &["outside what `careful` knows (little)"]);
     for verdict in folder.lines("careful.jsonl") {
         check_verdict(&verdict);
@@ -165,16 +141,9 @@ fn a_judge_must_be_as_sure_as_asked() {
         &json!({"calibration": {"process": {"temperature": 1e6}, "outcome": {"temperature": 1e6}}}),
     );
     let judge = |model: &str, out: &str, least: &str| {
-        folder.run(&[
-            "judge",
-            "in.jsonl",
-            "--model",
-            model,
-            "-o",
-            out,
-            "--min-confidence",
-            least,
-        ])
+        folder.run_words(&format!(
+            "judge in.jsonl --model {model} -o {out} --min-confidence {least}"
+        ))
     };
     judge("any", "any.jsonl", "0.5").expect(0, &["4 (4 ok)"]);
     judge("humble", "humble.jsonl", "0.6").expect(3, &["4 (0 ok, 4 unsure)"]);

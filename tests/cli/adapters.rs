@@ -6,7 +6,7 @@ use std::fs;
 use candle_core::{DType, Device, Tensor};
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// An adapter of the model in `model`, on the output of its first attention.
 fn write_adapter(folder: &Folder, name: &str, strength: f32) {
@@ -64,16 +64,8 @@ fn said(verdict: &Value) -> Value {
 fn a_run_with_another_adapter_is_another_run() {
     let folder = prepared();
     let judge = |out: &str, further: &[&str]| {
-        let line = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            out,
-            "--cache",
-            "cache",
-            "--summary-json",
-            "s.json",
-        ];
+        let line = format!("judge in.jsonl -o {out} --cache cache --summary-json s.json");
+        let line = words(&line);
         folder.run(&[&line[..], further].concat())
     };
     let reused = || -> Value {
@@ -137,27 +129,9 @@ fn every_command_takes_an_adapter() {
     folder
         .run(&["judge", "in.jsonl", "-o", "o.jsonl", "--adapter", "much"])
         .expect(2, &["--model"]);
-    let cascade = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "o.jsonl",
-        "--cascade",
-        "tiny,model",
-        "--adapter",
-        "much",
-    ];
+    let cascade = words("judge in.jsonl -o o.jsonl --cascade tiny,model --adapter much");
     folder.run(&cascade).expect(2, &["--adapter", "--cascade"]);
-    let twice = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "o.jsonl",
-        "--model",
-        "little",
-        "--adapter",
-        "much",
-    ];
+    let twice = words("judge in.jsonl -o o.jsonl --model little --adapter much");
     folder.run(&twice).expect(2, &["an adapter itself"]);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Folder, Ran, rollouts};
+use crate::common::{Folder, Ran, rollouts, words};
 
 fn prepared(count: usize) -> Folder {
     let folder = Folder::new();
@@ -13,16 +13,9 @@ fn prepared(count: usize) -> Folder {
 #[test]
 fn the_table_and_the_json_tell_the_same() {
     let folder = prepared(4);
-    let ran = folder.run(&[
-        "attack",
-        "in.jsonl",
-        "--family",
-        "empty,forged-verdict,bare-reference",
-        "--json",
-        "report.json",
-        "--seed",
-        "3",
-    ]);
+    let ran = folder.run_words(
+        "attack in.jsonl --family empty,forged-verdict,bare-reference --json report.json --seed 3",
+    );
     ran.expect(0, &["12 attacks on tiny", "made of 4 questions"]);
     let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
     assert_eq!(
@@ -69,17 +62,9 @@ fn the_table_and_the_json_tell_the_same() {
     );
 
     // The same command gives the same report, also on standard output.
-    let again = folder.run(&[
-        "attack",
-        "in.jsonl",
-        "--family",
-        "empty,forged-verdict,bare-reference",
-        "--json",
-        "-",
-        "--seed",
-        "3",
-        "-q",
-    ]);
+    let again = folder.run_words(
+        "attack in.jsonl --family empty,forged-verdict,bare-reference --json - --seed 3 -q",
+    );
     again.expect(0, &["family ", "forged-verdict"]);
     let printed: Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(printed["protocols"], report["protocols"]);
@@ -88,14 +73,10 @@ fn the_table_and_the_json_tell_the_same() {
 #[test]
 fn each_protocol_is_attacked_where_it_judges_what_is_wrong() {
     let folder = prepared(2);
-    let ran = folder.run(&[
-        "attack",
-        "in.jsonl",
-        "--protocol",
-        "prime,prime-outcome,tencent-rlvr",
-        "--family",
-        "reference-behind-error,question",
-    ]);
+    let ran = folder.run_words(
+        "attack in.jsonl --protocol prime,prime-outcome,tencent-rlvr --family \
+        reference-behind-error,question",
+    );
     // The built-in judge knows prime alone.
     ran.expect(
         0,
@@ -116,14 +97,7 @@ fn each_protocol_is_attacked_where_it_judges_what_is_wrong() {
 #[test]
 fn attacks_that_are_written_are_those_that_are_judged() {
     let folder = prepared(6);
-    let attack = [
-        "attack",
-        "in.jsonl",
-        "--family",
-        "forged-verdict,bare-reference",
-        "--seed",
-        "3",
-    ];
+    let attack = words("attack in.jsonl --family forged-verdict,bare-reference --seed 3");
     let run = |more: &[&str]| folder.run(&[&attack, more].concat());
     run(&["--json", "report.json"]).expect(0, &[]);
     // Again over its own file, and over no other.
@@ -133,16 +107,7 @@ fn attacks_that_are_written_are_those_that_are_judged() {
     folder.write("mine.jsonl", rollouts(2));
     run(&["--rows-out", "mine.jsonl"]).expect(2, &["mine.jsonl"]);
     folder
-        .run(&[
-            "judge",
-            "attacks.jsonl",
-            "--keep",
-            "attack",
-            "--rules",
-            "off",
-            "-o",
-            "out.jsonl",
-        ])
+        .run_words("judge attacks.jsonl --keep attack --rules off -o out.jsonl")
         .expect(0, &[]);
     let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
     for family in report["protocols"][0]["families"].as_array().unwrap() {
@@ -175,23 +140,11 @@ fn what_is_wrong_is_said_before_a_model_is_loaded() {
             &["no protocol `vibes`"],
         ),
         (
-            &[
-                "in.jsonl",
-                "--protocol",
-                "prime,compass",
-                "--prompt",
-                "prompt.txt",
-            ],
+            &words("in.jsonl --protocol prime,compass --prompt prompt.txt"),
             &["--prompt is the text of one protocol"],
         ),
         (
-            &[
-                "in.jsonl",
-                "--protocol",
-                "prime,compass",
-                "--rows-out",
-                "out",
-            ],
+            &words("in.jsonl --protocol prime,compass --rows-out out"),
             &["--rows-out has the attacks of one protocol"],
         ),
         (&["in.jsonl", "--json", "in.jsonl"], &["in.jsonl"]),

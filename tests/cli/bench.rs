@@ -1,6 +1,6 @@
 //! `juror bench`: figures that add up, in the names other programs read.
 
-use crate::common::Folder;
+use crate::common::{Folder, words};
 use serde_json::{Value, json};
 
 /// A shape small enough to run in a moment.
@@ -27,22 +27,10 @@ fn figures_of_a_made_up_workload_add_up() {
     folder.write("config.json", shape());
     let figures = bench(
         &folder,
-        &[
-            "--synthetic",
-            "config.json",
-            "--samples",
-            "6",
-            "--trials",
-            "2",
-            "--group-size",
-            "3",
-            "--template-tokens",
-            "40",
-            "--input-tokens",
-            "20-30",
-            "--output-tokens",
-            "5",
-        ],
+        &words(
+            "--synthetic config.json --samples 6 --trials 2 --group-size 3 --template-tokens 40 \
+            --input-tokens 20-30 --output-tokens 5",
+        ),
     );
     let number = |name: &str| {
         figures[name]
@@ -136,21 +124,10 @@ fn real_prompts_and_the_median_of_three_runs() {
 fn short_runs_say_that_they_tell_little() {
     let folder = Folder::new();
     folder.write("config.json", shape());
-    let arguments = [
-        "bench",
-        "--device",
-        "cpu",
-        "--synthetic",
-        "config.json",
-        "--samples",
-        "2",
-        "--template-tokens",
-        "16",
-        "--input-tokens",
-        "16",
-        "--output-tokens",
-        "2",
-    ];
+    let arguments = words(
+        "bench --device cpu --synthetic config.json --samples 2 --template-tokens 16 --input-tokens \
+        16 --output-tokens 2",
+    );
     let ran = folder.run(&arguments);
     ran.expect(
         0,
@@ -195,18 +172,9 @@ fn made_up_experts_are_in_mxfp4_where_the_configuration_says_so() {
     let folder = Folder::new();
     let config = include_str!("../data/checkpoints/gpt-oss-mxfp4/config.json");
     folder.write("config.json", config);
-    let workload = [
-        "--synthetic",
-        "config.json",
-        "--samples",
-        "3",
-        "--template-tokens",
-        "8",
-        "--input-tokens",
-        "8",
-        "--output-tokens",
-        "3",
-    ];
+    let workload = words(
+        "--synthetic config.json --samples 3 --template-tokens 8 --input-tokens 8 --output-tokens 3",
+    );
     let figures = bench(&folder, &workload);
     let precision = figures["precision"].as_str().unwrap();
     assert!(precision.starts_with("stored ("), "{precision}");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// Numbers that a seed decides.
 struct Random(u64);
@@ -421,21 +421,10 @@ fn what_is_built_can_be_judged_again() {
 fn hard_is_what_a_run_keeps() {
     let folder = Folder::new();
     folder.write("rows.jsonl", include_str!("../../examples/groups.jsonl"));
-    let judge = [
-        "judge",
-        "rows.jsonl",
-        "-o",
-        "verdicts.jsonl",
-        "--trials",
-        "4",
-        "--temperature",
-        "2",
-        "--seed",
-        "1",
-        "--hard",
-        "hard.jsonl",
-        "--quiet",
-    ];
+    let judge = words(
+        "judge rows.jsonl -o verdicts.jsonl --trials 4 --temperature 2 --seed 1 --hard hard.jsonl \
+        --quiet",
+    );
     let ran = folder.run(&judge);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let ran_again = ran.code.unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// Rows of which each content is there `times` times, under ids of its own.
 fn repeated(count: usize, times: usize) -> String {
@@ -124,16 +124,8 @@ fn a_cache_answers_for_other_runs_as_the_model_would() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(6));
     let judge = |out: &str, options: &[&str]| {
-        let arguments = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            out,
-            "--cache",
-            "cache",
-            "--summary-json",
-            "s.json",
-        ];
+        let arguments = format!("judge in.jsonl -o {out} --cache cache --summary-json s.json");
+        let arguments = words(&arguments);
         folder
             .run(&[&arguments[..], options].concat())
             .expect(0, &[]);
@@ -181,16 +173,8 @@ fn what_is_damaged_is_asked_again() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(6));
     let judge = |out: &str| {
-        let options = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            out,
-            "--cache",
-            "cache",
-            "--summary-json",
-            "s.json",
-        ];
+        let options = format!("judge in.jsonl -o {out} --cache cache --summary-json s.json");
+        let options = words(&options);
         folder.run(&options).expect(0, &[]);
         let summary: Value = serde_json::from_str(&folder.read("s.json")).unwrap();
         let lines: Vec<Value> = folder.lines(out).into_iter().map(content).collect();
@@ -243,20 +227,10 @@ fn a_full_cache_loses_what_was_not_used() {
     folder.write("in.jsonl", rollouts(6));
     let judge = |seed: &str, size: &str| {
         let out = format!("{seed}-{size}.jsonl");
-        let options = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            &out,
-            "--cache",
-            "cache",
-            "--cache-size",
-            size,
-            "--temperature",
-            "1",
-            "--seed",
-            seed,
-        ];
+        let options = format!(
+            "judge in.jsonl -o {out} --cache cache --cache-size {size} --temperature 1 --seed {seed}"
+        );
+        let options = words(&options);
         folder.run(&options).expect(0, &[]);
     };
     judge("1", "1GB");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// Rollouts with a label that is wrong in every third row, so that the judge is too sure.
 fn labelled(count: usize) -> String {
@@ -20,27 +20,11 @@ fn labelled(count: usize) -> String {
 fn a_fitted_calibration_is_applied() {
     let folder = Folder::new();
     folder.write("in.jsonl", labelled(12));
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--keep",
-        "truth",
-        "--restart",
-    ];
+    let judge = words("judge in.jsonl -o out.jsonl --keep truth --restart");
     folder.run(&judge).expect(0, &[]);
     for further in [&[][..], &["--isotonic"]] {
-        let calibrate = [
-            "calibrate",
-            "out.jsonl",
-            "--outcome",
-            "truth",
-            "--process",
-            "truth",
-            "-o",
-            "calibration.json",
-        ];
+        let calibrate =
+            words("calibrate out.jsonl --outcome truth --process truth -o calibration.json");
         folder.run(&[&calibrate[..], further].concat()).expect(
             0,
             &[
@@ -71,25 +55,9 @@ fn a_fitted_calibration_is_applied() {
         // Nobody can be surer than the labels let him.
         assert!(calibrated < own, "{calibrated} {own}");
         // Another calibration is another run.
-        let other = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            "out.jsonl",
-            "--keep",
-            "truth",
-            "--reward",
-            "soft",
-        ];
+        let other = words("judge in.jsonl -o out.jsonl --keep truth --reward soft");
         folder.run(&other).expect(2, &["calibrated"]);
-        let unsure = [
-            "judge",
-            "in.jsonl",
-            "--calibration",
-            "calibration.json",
-            "--min-confidence",
-            "0.999",
-        ];
+        let unsure = words("judge in.jsonl --calibration calibration.json --min-confidence 0.999");
         folder.run(&unsure).expect(3, &["unsure"]);
     }
 }
@@ -105,13 +73,9 @@ fn what_cannot_be_calibrated_is_said() {
     let calibrate = |arguments: &[&str]| folder.run(&[&["calibrate"], arguments].concat());
     calibrate(&["out.jsonl", "--outcome", "truth"]).expect(2, &["judge with `--keep "]);
     calibrate(&["out.jsonl"]).expect(2, &["looked for", "--labels DATA"]);
-    calibrate(&[
-        "out.jsonl",
-        "--labels",
-        "in.jsonl",
-        "--label-columns",
-        "outcome=nowhere",
-    ])
+    calibrate(&words(
+        "out.jsonl --labels in.jsonl --label-columns outcome=nowhere",
+    ))
     .expect(2, &["no row has a label", "truth"]);
     let by = |option: &[&str]| {
         let ran = calibrate(&[&["out.jsonl", "--labels", "in.jsonl"], option].concat());
@@ -151,14 +115,7 @@ fn probabilities_that_carry_nothing_are_told_so() {
     folder.write("in.jsonl", rollouts(1));
     let said = "outcome: the probabilities carry nothing about the labels";
     for further in [&[][..], &["--isotonic"]] {
-        let calibrate = [
-            "calibrate",
-            "verdicts.jsonl",
-            "--outcome",
-            "truth",
-            "-o",
-            "c.json",
-        ];
+        let calibrate = words("calibrate verdicts.jsonl --outcome truth -o c.json");
         folder
             .run(&[&calibrate[..], further].concat())
             .expect(0, &[said]);
@@ -168,15 +125,7 @@ fn probabilities_that_carry_nothing_are_told_so() {
             "{file}"
         );
         // Who uses it is told, too.
-        let judge = [
-            "judge",
-            "in.jsonl",
-            "--calibration",
-            "c.json",
-            "--reward",
-            "soft",
-            "-q",
-        ];
+        let judge = words("judge in.jsonl --calibration c.json --reward soft -q");
         let ran = folder.run(&judge);
         ran.expect(ran.code.unwrap(), &[said]);
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{Folder, row};
+use crate::common::{Folder, row, words};
 use serde_json::{Value, json};
 
 const CHATML: &str = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + \
@@ -135,18 +135,7 @@ fn a_run_is_resumed_with_what_it_was_begun_with() {
     );
     let run = |arguments: &[&str]| {
         let command = [
-            &[
-                "judge",
-                "in.jsonl",
-                "--model",
-                "model",
-                "-o",
-                "out.jsonl",
-                "--raw",
-                "-q",
-                "--max-new-tokens",
-                "5",
-            ],
+            &words("judge in.jsonl --model model -o out.jsonl --raw -q --max-new-tokens 5"),
             arguments,
         ]
         .concat();
@@ -235,14 +224,7 @@ fn thinking_in_tags_of_a_models_own_does_not_count() {
         ])
         .expect(2, &["the opening one, a comma, the closing one"]);
     folder
-        .run(&[
-            "judge",
-            "in.jsonl",
-            "--model",
-            "model",
-            "--thinking-style",
-            "harmony",
-        ])
+        .run_words("judge in.jsonl --model model --thinking-style harmony")
         .expect(2, &["<|channel|>"]);
 }
 
@@ -276,16 +258,7 @@ fn recommendations_are_followed_overridden_and_those_without_a_place_named() {
     assert_eq!(sampling("a.jsonl")["max_new_tokens"], 12);
     run(
         "b.jsonl",
-        &[
-            "--temperature",
-            "0",
-            "--top-k",
-            "0",
-            "--top-p",
-            "1",
-            "--max-new-tokens",
-            "9",
-        ],
+        &words("--temperature 0 --top-k 0 --top-p 1 --max-new-tokens 9"),
     );
     assert_eq!(
         sampling("b.jsonl"),
@@ -322,12 +295,7 @@ fn a_prompt_has_the_tokens_that_transformers_gives_it() {
     folder.write("in.jsonl", row("a", text(1), "x", text(3)));
     let (prompt, tokens) = render(
         &folder,
-        &[
-            "--prompt",
-            "prompt.txt",
-            "--chat-template",
-            "template.jinja",
-        ],
+        &words("--prompt prompt.txt --chat-template template.jinja"),
     );
     let whole: String = (0..5).map(text).collect();
     assert_eq!(prompt, format!("{whole}\nx"));
@@ -380,17 +348,7 @@ fn template_variables_reach_the_template_the_manifest_and_nothing_else() {
     );
     let run = |arguments: &[&str]| {
         let command = [
-            &[
-                "judge",
-                "in.jsonl",
-                "--model",
-                "model",
-                "-o",
-                "out.jsonl",
-                "-q",
-                "--max-new-tokens",
-                "5",
-            ],
+            &words("judge in.jsonl --model model -o out.jsonl -q --max-new-tokens 5"),
             arguments,
         ]
         .concat();
@@ -499,15 +457,8 @@ fn what_models_show_says_of_thinking_is_what_happens() {
                 let prompt = render(&folder, &["--thinking", value]).0;
                 assert_eq!(prompt == usual, same, "{switch}: {value}");
             } else {
-                let command = [
-                    "prompts",
-                    "render",
-                    "in.jsonl",
-                    "--model",
-                    "model",
-                    "--thinking",
-                    value,
-                ];
+                let command = format!("prompts render in.jsonl --model model --thinking {value}");
+                let command = words(&command);
                 folder
                     .run(&command)
                     .expect(2, &["--thinking changes nothing"]);

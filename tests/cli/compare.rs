@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// Options with which the built-in judge compares, of which it knows nothing: what it says means nothing, and is a verdict.
 const FORCED: [&str; 4] = ["--force-domain", "--max-new-tokens", "200", "--quiet"];
@@ -93,15 +93,7 @@ fn pairs_may_be_rows() {
     let folder = Folder::new();
     let row = json!({"question": "What is 2 + 2?", "response": "4", "other_response": "5"});
     folder.write("in.jsonl", row.to_string());
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "--protocol",
-        "pairwise",
-        "-o",
-        "out.jsonl",
-        "--raw",
-    ];
+    let judge = words("judge in.jsonl --protocol pairwise -o out.jsonl --raw");
     let ran = folder.run(&[&judge[..], &FORCED].concat());
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let verdict = &folder.lines("out.jsonl")[0];
@@ -122,26 +114,12 @@ fn what_cannot_be_compared_is_said() {
     folder.write("in.jsonl", rows());
     folder.write("one.jsonl", rollouts(2));
     let judge = |options: &[&str]| folder.run(&[&["judge"], options].concat());
-    judge(&[
-        "one.jsonl",
-        "--rank",
-        "-o",
-        "out.jsonl",
-        "--protocol",
-        "pairwise",
-    ])
-    .expect(2, &["no question has two responses"]);
+    judge(&words("one.jsonl --rank -o out.jsonl --protocol pairwise"))
+        .expect(2, &["no question has two responses"]);
     judge(&["in.jsonl", "--rank"]).expect(2, &["name a file with `-o`"]);
     judge(&["in.jsonl", "--rank", "-o", "out.csv"]).expect(2, &["ends in .jsonl"]);
-    judge(&[
-        "in.jsonl",
-        "--rank",
-        "-o",
-        "out.jsonl",
-        "--protocol",
-        "prime",
-    ])
-    .expect(2, &["sees one response at a time"]);
+    judge(&words("in.jsonl --rank -o out.jsonl --protocol prime"))
+        .expect(2, &["sees one response at a time"]);
     for option in [
         &["--skip-bad"][..],
         &["--keep", "id"],

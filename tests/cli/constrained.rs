@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 use crate::protocols::own;
 
 #[test]
@@ -63,16 +63,8 @@ TRUTH: "True" | "False"
 
 /// The verdicts on `in.jsonl` under a protocol, with what the judge wrote.
 fn judged(folder: &Folder, protocol: &str, more: &[&str]) -> Vec<Value> {
-    let command = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--restart",
-        "--raw",
-        "--protocol",
-        protocol,
-    ];
+    let command = format!("judge in.jsonl -o out.jsonl --restart --raw --protocol {protocol}");
+    let command = words(&command);
     folder.run(&[&command[..], more].concat()).expect(0, &[]);
     folder.lines("out.jsonl")
 }
@@ -157,16 +149,9 @@ fn an_integer_of_a_schema_is_a_label() {
         let schema = json!({"type": "object", "properties": {"score": {"type": kind, "minimum": least, "maximum": if kind == "number" { 4.0 } else { 5.0 }}},
             "required": ["score"]});
         folder.write("points.json", schema.to_string());
-        let ran = folder.run(&[
-            "judge",
-            "in.jsonl",
-            "-o",
-            "out.jsonl",
-            "--protocol",
-            "points.toml",
-            "--force-domain",
-            "--restart",
-        ]);
+        let ran = folder.run_words(
+            "judge in.jsonl -o out.jsonl --protocol points.toml --force-domain --restart",
+        );
         assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
         let lines = folder.lines("out.jsonl");
         // A prompt that `tiny` does not know may have it think up to its limit.

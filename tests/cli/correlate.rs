@@ -16,14 +16,7 @@ const SCORES: &str = "judge,overall accuracy,aime24,aime25,comment\n\
 fn lines_are_fitted_to_each_column_of_scores() {
     let folder = Folder::new();
     folder.write("scores.csv", SCORES);
-    let ran = folder.run(&[
-        "correlate",
-        "scores.csv",
-        "--json",
-        "fit.json",
-        "--svg",
-        "fit.svg",
-    ]);
+    let ran = folder.run_words("correlate scores.csv --json fit.json --svg fit.svg");
     ran.expect(0, &["aime25: 1 row is left out, without a number"]);
     let report: Value = serde_json::from_str(&folder.read("fit.json")).unwrap();
     let fits = &report["fits"];

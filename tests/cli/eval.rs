@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// Labels of six samples: two right, two lucky guesses, one wrong, one with a right outcome that the judge cannot read.
 fn labels() -> String {
@@ -63,20 +63,10 @@ fn judges(folder: &Folder) {
 fn figures_are_those_of_the_rows() {
     let folder = Folder::new();
     judges(&folder);
-    let eval = [
-        "eval",
-        "first.jsonl",
-        "--labels",
-        "labels.jsonl",
-        "--compare",
-        "second.jsonl",
-        "--json",
-        "out.json",
-        "--rows-out",
-        "rows.jsonl",
-        "--active-parameters",
-        "8",
-    ];
+    let eval = words(
+        "eval first.jsonl --labels labels.jsonl --compare second.jsonl --json out.json --rows-out \
+        rows.jsonl --active-parameters 8",
+    );
     let ran = folder.run(&eval);
     ran.expect(0, &["6 samples are few"]);
     let value: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
@@ -138,18 +128,8 @@ fn the_json_has_the_keys_of_its_schema() {
     schema.expect(0, &[]);
     let schema: Value = serde_json::from_str(&schema.stdout).unwrap();
     folder
-        .run(&[
-            "eval",
-            "first.jsonl",
-            "--labels",
-            "labels.jsonl",
-            "--compare",
-            "second.jsonl",
-            "--reference",
-            "prime",
-            "--json",
-            "out.json",
-        ])
+        .run_words("eval first.jsonl --labels labels.jsonl --compare second.jsonl --reference prime --json \
+            out.json")
         .expect(0, &[]);
     let report: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
     let checked = meets(&report, &schema, &schema, "report");
@@ -319,15 +299,7 @@ fn a_run_scores_itself() {
         row.to_string()
     });
     folder.write("in.jsonl", labelled.collect::<Vec<_>>().join("\n"));
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--keep",
-        "label",
-        "--quiet",
-    ];
+    let judge = words("judge in.jsonl -o out.jsonl --keep label --quiet");
     let ran = folder.run(&[&judge[..], &["--eval"]].concat());
     ran.expect(0, &["8 samples are few"]);
     assert!(ran.stdout.contains("always true"), "{}", ran.stdout);
@@ -359,15 +331,8 @@ fn tables_of_verdicts_are_scored_like_lines() {
     folder.write("labels.jsonl", labels.join("\n"));
     let tables = ["jsonl", "csv", "parquet"].map(|ending| {
         let out = format!("verdicts.{ending}");
-        let judge = [
-            "judge",
-            "rows.jsonl",
-            "--rules",
-            "only",
-            "--quiet",
-            "-o",
-            &out,
-        ];
+        let judge = format!("judge rows.jsonl --rules only --quiet -o {out}");
+        let judge = words(&judge);
         folder.run(&judge).expect(0, &[]);
         let ran = folder.run(&["eval", &out, "--labels", "labels.jsonl"]);
         ran.expect(0, &["9 samples are few"]);
@@ -443,16 +408,8 @@ fn a_judge_no_better_than_a_constant_is_told_so() {
         let lines: Vec<String> = (0..100).map(line).collect();
         folder.write(&format!("{name}.jsonl"), lines.join("\n"));
         let file = format!("{name}.jsonl");
-        let eval = [
-            "eval",
-            &file,
-            "--labels",
-            "labels.jsonl",
-            "--json",
-            "out.json",
-            "--html",
-            "out.html",
-        ];
+        let eval = format!("eval {file} --labels labels.jsonl --json out.json --html out.html");
+        let eval = words(&eval);
         let ran = folder.run(&eval);
         ran.expect(0, &[]);
         let value: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
@@ -519,18 +476,10 @@ fn what_nobody_judged_is_a_dash() {
         let ran = folder.run(&["judge", "in.jsonl", "--rules", rules, "-o", out, "-q"]);
         assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     }
-    let eval = [
-        "eval",
-        "judged.jsonl",
-        "--labels",
-        "in.jsonl",
-        "--compare",
-        "ruled.jsonl",
-        "--json",
-        "report.json",
-        "--html",
-        "report.html",
-    ];
+    let eval = words(
+        "eval judged.jsonl --labels in.jsonl --compare ruled.jsonl --json report.json --html \
+        report.html",
+    );
     let ran = folder.run(&eval);
     ran.expect(0, &[]);
     // What costs nothing stands on the axis.

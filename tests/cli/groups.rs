@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 /// Four responses to one question, and one to another.
 fn rows() -> String {
@@ -77,22 +77,10 @@ fn hard_samples_are_rows_again() {
     let all = rows();
     let of_one = all.lines().take(4).map(|row| format!("{row}\n"));
     folder.write("in.jsonl", of_one.collect::<String>() + &rollouts(8));
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--trials",
-        "4",
-        "--temperature",
-        "2",
-        "--max-new-tokens",
-        "200",
-        "--consensus",
-        "consensus.jsonl",
-        "--hard",
-        "hard.jsonl",
-    ];
+    let judge = words(
+        "judge in.jsonl -o out.jsonl --trials 4 --temperature 2 --max-new-tokens 200 --consensus \
+        consensus.jsonl --hard hard.jsonl",
+    );
     let ran = folder.run(&judge);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let is_hard = |one: &&Value| one["c"].as_f64().is_some_and(|c| c > 0.0 && c < 1.0);

@@ -374,14 +374,7 @@ fn trials_of_a_response_count_as_one() {
     trials.extend([trial("b", 0, Some(true)), trial("b", 1, Some(false))]);
     trials.extend([trial("c", 0, None), trial("c", 1, Some(false))]);
     folder.write("verdicts.jsonl", lines(trials));
-    let all = [
-        "gsm8k",
-        "rows.jsonl",
-        "--verdicts",
-        "verdicts.jsonl",
-        "--json",
-        "out.json",
-    ];
+    let all = words("gsm8k rows.jsonl --verdicts verdicts.jsonl --json out.json");
     let ran = folder.run(&all);
     ran.expect(0, &[]);
     ran.prints(&["3 responses with 13 verdicts compared, 1 without an outcome"]);

@@ -2,18 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::common::Folder;
+use crate::common::{Folder, words};
 use crate::eval::verdict;
 
 /// What `juror eval` takes for the outcome's label of each sample.
 fn outcomes(folder: &Folder, arguments: &[&str]) -> Vec<(String, Value)> {
-    let eval = [
-        "eval",
-        "verdicts.jsonl",
-        "--rows-out",
-        "out.jsonl",
-        "--force",
-    ];
+    let eval = words("eval verdicts.jsonl --rows-out out.jsonl --force");
     folder
         .run(&[&eval, arguments].concat())
         .expect(0, &["are few"]);
@@ -178,14 +172,7 @@ fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
     let rows = [row(7, json!(["42"])), row(8, json!(["41"]))];
     folder.write("samples.jsonl", rows.join("\n"));
     folder.write("labels.csv", "doc_id,is_correct\n7,true\n8,false\n9,true\n");
-    let judge = [
-        "judge",
-        "samples.jsonl",
-        "--rules",
-        "only",
-        "-o",
-        "verdicts.jsonl",
-    ];
+    let judge = words("judge samples.jsonl --rules only -o verdicts.jsonl");
     folder.run(&judge).expect(0, &[]);
     let labels = ["--labels", "labels.csv", "--columns", "id=doc_id"];
     let two = [("7", json!(true)), ("8", json!(false))];
@@ -212,14 +199,7 @@ fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
         whole("8", "responses", json!(["41"])),
     ];
     folder.write("rows.jsonl", lists.join("\n"));
-    let build = [
-        "build",
-        "sft",
-        "verdicts.jsonl",
-        "--rows",
-        "rows.jsonl",
-        "-o",
-    ];
+    let build = words("build sft verdicts.jsonl --rows rows.jsonl -o");
     folder
         .run(&[&build[..], &["sft.jsonl"]].concat())
         .expect(0, &[]);
@@ -235,14 +215,7 @@ fn a_label_by_the_id_of_a_row_of_several_is_nobodys() {
         "labels.jsonl",
         json!({"id": "7", "is_correct": true}).to_string(),
     );
-    let judge = [
-        "judge",
-        "rows.jsonl",
-        "--rules",
-        "only",
-        "-o",
-        "verdicts.jsonl",
-    ];
+    let judge = words("judge rows.jsonl --rules only -o verdicts.jsonl");
     folder.run(&judge).expect(0, &[]);
     let eval = ["eval", "verdicts.jsonl", "--labels", "labels.jsonl"];
     folder.run(&eval).expect(
@@ -261,14 +234,7 @@ fn a_log_of_inspect_has_its_labels() {
     let folder = Folder::new();
     let log = include_bytes!("../data/rows/inspect.eval");
     folder.write("log.eval", log);
-    let judge = [
-        "judge",
-        "log.eval",
-        "--rules",
-        "only",
-        "-o",
-        "verdicts.jsonl",
-    ];
+    let judge = words("judge log.eval --rules only -o verdicts.jsonl");
     folder.run(&judge).expect(0, &["inspect rows: "]);
     let mut found = outcomes(&folder, &["--labels", "log.eval"]);
     found.sort_by(|one, other| one.0.cmp(&other.0));

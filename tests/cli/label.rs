@@ -278,16 +278,7 @@ fn files_of_others_are_left_alone() {
             .read("second.jsonl")
             .replace("\"id\":\"", "\"id\":\"not-"),
     );
-    let strange = [
-        "label",
-        "strange.jsonl",
-        "--rows",
-        "rows.jsonl",
-        "-o",
-        "x.jsonl",
-        "--annotator",
-        "ada",
-    ];
+    let strange = words("label strange.jsonl --rows rows.jsonl -o x.jsonl --annotator ada");
     folder.run(&strange).expect(
         2,
         &[
@@ -330,16 +321,7 @@ fn all_that_is_missing_is_said_at_once_with_a_command() {
             &["cannot be used with"],
         ),
         (
-            &[
-                "--rows",
-                "rows.jsonl",
-                "--all",
-                "--show-verdict",
-                "-o",
-                "x.jsonl",
-                "--annotator",
-                "ada",
-            ],
+            &words("--rows rows.jsonl --all --show-verdict -o x.jsonl --annotator ada"),
             &["--show-verdict are of verdicts"],
         ),
         (
@@ -356,17 +338,9 @@ fn all_that_is_missing_is_said_at_once_with_a_command() {
 fn the_order_of_earlier_versions_is_understood() {
     let folder = Folder::new();
     judged(&folder);
-    let earlier = [
-        "label",
-        "rows.jsonl",
-        "--verdicts",
-        "first.jsonl",
-        "second.jsonl",
-        "-o",
-        "earlier.jsonl",
-        "--annotator",
-        "ada",
-    ];
+    let earlier = words(
+        "label rows.jsonl --verdicts first.jsonl second.jsonl -o earlier.jsonl --annotator ada",
+    );
     folder.pipe(b"t\nf\n", &earlier).expect(0, &[]);
     label(&folder, "t\nf\n", "").expect(0, &[]);
     assert_eq!(
@@ -440,17 +414,8 @@ fn agreement_is_that_of_the_rows_and_the_rest_goes_to_a_third() {
         .expect(2, &["both.jsonl was made of other labels", "\"a\""]);
     assert_eq!(said(&folder, "both.jsonl"), agreed);
     folder.write("ada.jsonl", ada);
-    let adjudicate = [
-        "label",
-        "rows.jsonl",
-        "--adjudicate",
-        "ada.jsonl",
-        "ben.jsonl",
-        "-o",
-        "final.jsonl",
-        "--annotator",
-        "cleo",
-    ];
+    let adjudicate =
+        words("label rows.jsonl --adjudicate ada.jsonl ben.jsonl -o final.jsonl --annotator cleo");
     folder.pipe(b"p\nu\nu\np\nq\n", &adjudicate).expect(0, &[]);
     folder.pipe(b"t\nf\n", &adjudicate).expect(0, &[]);
     let lines = folder.lines("final.jsonl");

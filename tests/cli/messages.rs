@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, Ran, rollouts};
+use crate::common::{Folder, Ran, rollouts, words};
 
 const POINTER: &str = "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 42\n";
 
@@ -377,15 +377,7 @@ fn a_response_that_a_server_took_for_thinking_is_read_by_all() {
     let said =
         json!({"role": "assistant", "content": "The answer is 5.", "reasoning_content": "hm"});
     folder.write("rows.jsonl", [row(0, thought), row(1, said)].join("\n"));
-    let judge = [
-        "judge",
-        "rows.jsonl",
-        "--rules",
-        "only",
-        "-o",
-        "out.jsonl",
-        "--restart",
-    ];
+    let judge = words("judge rows.jsonl --rules only -o out.jsonl --restart");
     let outcomes = |arguments: &[&str], code: i32, told: &[&str]| {
         folder.run(arguments).expect(code, told);
         let lines = folder.lines("out.jsonl").into_iter();
@@ -399,13 +391,7 @@ fn a_response_that_a_server_took_for_thinking_is_read_by_all() {
     let told = "`reasoning_content` of the last assistant turn";
     assert_eq!(outcomes(&reads, 0, &[told]), [true, true]);
     // What others read of a row is what was judged.
-    let verify = [
-        "verify",
-        "rows.jsonl",
-        "-o",
-        "pairs.jsonl",
-        "--answer-in-reasoning",
-    ];
+    let verify = words("verify rows.jsonl -o pairs.jsonl --answer-in-reasoning");
     folder.run(&verify).expect(0, &[]);
     for pair in folder.lines("pairs.jsonl") {
         assert_eq!(pair["equal"], true, "{pair}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 const PANEL: &str = r#"
 [[judges]]
@@ -27,18 +27,8 @@ fn a_panel_decides_by_its_majority() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(5));
     folder.write("panel.toml", PANEL);
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--panel",
-        "panel.toml",
-        "--keep",
-        "id",
-        "--summary-json",
-        "s.json",
-    ];
+    let judge =
+        words("judge in.jsonl -o out.jsonl --panel panel.toml --keep id --summary-json s.json");
     let ran = folder.run(&judge);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     for part in [
@@ -160,14 +150,7 @@ fn a_panel_that_cannot_be_is_refused_before_it_begins() {
         ("rule = 'loudest'\njudges = []", "unknown variant `loudest`"),
     ] {
         folder.write("panel.toml", panel);
-        let ran = folder.run(&[
-            "judge",
-            "in.jsonl",
-            "-o",
-            "out.jsonl",
-            "--panel",
-            "panel.toml",
-        ]);
+        let ran = folder.run_words("judge in.jsonl -o out.jsonl --panel panel.toml");
         ran.expect(2, &[why]);
         assert!(!ran.stderr.contains("\\n"), "{}", ran.stderr);
         assert!(!folder.has("out.tiny.jsonl"), "{panel}");
@@ -197,15 +180,7 @@ fn judges_of_other_samples_do_not_vote_together() {
         "panel.toml",
         "[[judges]]\nmodel = 'tiny'\n[[judges]]\nmodel = 'tiny'\nname = 'b'\noptions = ['--limit', '2']\n",
     );
-    let judge = [
-        "judge",
-        "--panel",
-        "panel.toml",
-        "-o",
-        "out.jsonl",
-        "--",
-        "in.jsonl",
-    ];
+    let judge = words("judge --panel panel.toml -o out.jsonl -- in.jsonl");
     folder
         .run(&judge)
         .expect(1, &["have not judged the same trials"]);
@@ -213,25 +188,10 @@ fn judges_of_other_samples_do_not_vote_together() {
     fs::create_dir(folder.path("data")).unwrap();
     folder.write("data/in.jsonl", rollouts(1));
     folder
-        .run(&[
-            "judge",
-            "data",
-            "--panel",
-            "panel.toml",
-            "-o",
-            "data/out.jsonl",
-        ])
+        .run_words("judge data --panel panel.toml -o data/out.jsonl")
         .expect(2, &["lies in the folder data"]);
     folder
-        .run(&[
-            "judge",
-            "in.jsonl",
-            "--panel",
-            "panel.toml",
-            "-o",
-            "in.jsonl",
-            "--force",
-        ])
+        .run_words("judge in.jsonl --panel panel.toml -o in.jsonl --force")
         .expect(2, &["in.jsonl"]);
 }
 
@@ -241,18 +201,10 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
     folder.write("in.jsonl", rollouts(8));
     folder.write_model();
     let judge = |range: &str, further: &[&str]| {
-        let options = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            "out.jsonl",
-            "--cascade",
-            "tiny,model",
-            "--escalate",
-            range,
-            "--keep",
-            "id",
-        ];
+        let options = format!(
+            "judge in.jsonl -o out.jsonl --cascade tiny,model --escalate {range} --keep id"
+        );
+        let options = words(&options);
         folder.run(&[&options[..], further].concat())
     };
     // Sure of nothing: all are escalated, and the second judge is the first one again.

@@ -44,16 +44,8 @@ fn pairs_are_scored_by_the_higher_reward() {
     let folder = Folder::new();
     folder.write("pairs.jsonl", judge_bench());
     // Each response is a sample.
-    let judged = folder.run(&[
-        "judge",
-        "pairs.jsonl",
-        "-o",
-        "judged.jsonl",
-        "--rules",
-        "only",
-        "--reward",
-        "outcome",
-    ]);
+    let judged =
+        folder.run_words("judge pairs.jsonl -o judged.jsonl --rules only --reward outcome");
     judged.expect(
         0,
         &[
@@ -198,16 +190,7 @@ fn preference_rows_are_read_or_refused() {
         + &row(json!({"prompt": [{"role": "user", "content": "2 + 3?"}], "chosen": [{"role": "assistant", "content": "#### 5"}],
             "rejected": [{"role": "assistant", "content": "#### 4"}], "answer": "5"})));
     folder
-        .run(&[
-            "judge",
-            "pairs.jsonl",
-            "-o",
-            "out.jsonl",
-            "--rules",
-            "only",
-            "--reward",
-            "outcome",
-        ])
+        .run_words("judge pairs.jsonl -o out.jsonl --rules only --reward outcome")
         .expect(0, &["preference rows"]);
     let outcomes: Vec<Value> = folder
         .lines("out.jsonl")

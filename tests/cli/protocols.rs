@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Folder, check_verdict, rollouts, row};
+use crate::common::{Folder, check_verdict, rollouts, row, words};
 use serde_json::{Value, json};
 
 /// A protocol for the embedded judge, which writes `<outcome> True|False </outcome>` under any prompt: its labels are the
@@ -67,26 +67,12 @@ fn a_protocol_of_ones_own_judges_the_outcome_alone() {
     }
     // Another protocol is another run.
     folder
-        .run(&[
-            "judge",
-            "in.jsonl",
-            "--protocol",
-            "own.toml",
-            "-o",
-            "prime.jsonl",
-        ])
+        .run_words("judge in.jsonl --protocol own.toml -o prime.jsonl")
         .expect(2, &["protocol.name: "]);
     let changed = OWN.replace("take = \"last\"", "take = \"first\"");
     folder.write("own.toml", changed);
     folder
-        .run(&[
-            "judge",
-            "in.jsonl",
-            "--protocol",
-            "own.toml",
-            "-o",
-            "own.jsonl",
-        ])
+        .run_words("judge in.jsonl --protocol own.toml -o own.jsonl")
         .expect(2, &["protocol.hash: "]);
 }
 
@@ -104,14 +90,9 @@ fn rewards_that_a_protocol_cannot_give_are_refused() {
         ("compass", "process-outcome", &["protocol compass"]),
     ] {
         folder
-            .run(&[
-                "judge",
-                "in.jsonl",
-                "--protocol",
-                protocol,
-                "--reward",
-                reward,
-            ])
+            .run_words(&format!(
+                "judge in.jsonl --protocol {protocol} --reward {reward}"
+            ))
             .expect(2, expected);
     }
     folder
@@ -246,14 +227,7 @@ fn a_protocol_leaves_room_for_the_prompt() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));
     // It would have 16,384 new tokens, and the model has a context of 4,096.
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "--protocol",
-        "first-error",
-        "-o",
-        "out.jsonl",
-    ];
+    let judge = words("judge in.jsonl --protocol first-error -o out.jsonl");
     let ran = folder.run(&judge);
     // What it writes under a prompt that it does not know may be read or not.
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);

@@ -6,7 +6,7 @@ use regex::Regex;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::common::Folder;
+use crate::common::{Folder, words};
 
 /// Texts that would do harm where they were taken for markup, for a template, or for what they look like.
 const HOSTILE: [&str; 14] = [
@@ -62,24 +62,13 @@ fn hostile(folder: &Folder) {
     folder.write("second.jsonl", text(&second));
 }
 
-const EVAL: [&str; 10] = [
-    "eval",
-    "first.jsonl",
-    "--labels",
-    "labels.jsonl",
-    "--compare",
-    "second.jsonl",
-    "--reference",
-    "prime",
-    "--html",
-    "report.html",
-];
+const EVAL: &str = "eval first.jsonl --labels labels.jsonl --compare second.jsonl --reference prime --html report.html";
 
 #[test]
 fn hostile_texts_stay_texts() {
     let folder = Folder::new();
     hostile(&folder);
-    folder.run(&EVAL).expect(0, &[]);
+    folder.run_words(EVAL).expect(0, &[]);
     let page = folder.read("report.html");
 
     // One stylesheet and one script, both by their hashes; nothing else may run or load.
@@ -164,7 +153,7 @@ fn hostile_texts_stay_texts() {
     assert!(page.len() < 3_000_000, "{}", page.len());
 
     // The same files give the same page.
-    folder.run(&EVAL).expect(0, &[]);
+    folder.run_words(EVAL).expect(0, &[]);
     assert_eq!(folder.read("report.html"), page);
 }
 
@@ -278,14 +267,7 @@ fn what_cannot_be_read_twice_is_refused() {
     let folder = Folder::new();
     small(&folder, false);
     let labels = folder.read("labels.jsonl");
-    let eval = [
-        "eval",
-        "verdicts.jsonl",
-        "--labels",
-        "-",
-        "--html",
-        "report.html",
-    ];
+    let eval = words("eval verdicts.jsonl --labels - --html report.html");
     let ran = folder.pipe(labels.as_bytes(), &eval);
     ran.expect(2, &["--html reads the rows with the texts a second time"]);
     assert!(!folder.path("report.html").exists());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts};
+use crate::common::{Folder, rollouts, words};
 
 const RUBRIC: &str = r#"
 [[criteria]]
@@ -28,15 +28,7 @@ fn a_rubric_for_all_gives_scores() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(3));
     folder.write("rubric.toml", RUBRIC);
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "--rubric",
-        "rubric.toml",
-        "-o",
-        "out.jsonl",
-        "--raw",
-    ];
+    let judge = words("judge in.jsonl --rubric rubric.toml -o out.jsonl --raw");
     folder
         .run(
             &[
@@ -101,16 +93,7 @@ fn each_row_may_have_its_own_rubric() {
         row(json!(["Is polite", "Is short", "Names a drug"])),
     ];
     folder.write("in.jsonl", rows.join("\n"));
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "--protocol",
-        "rubric",
-        "--reward",
-        "soft",
-        "-o",
-        "out.jsonl",
-    ];
+    let judge = words("judge in.jsonl --protocol rubric --reward soft -o out.jsonl");
     folder.run(&[&judge[..], &FORCED].concat()).expect(0, &[]);
     let verdicts = folder.lines("out.jsonl");
     let counts: Vec<usize> = verdicts
@@ -199,20 +182,10 @@ fn steps_have_rewards_and_are_scored_against_labels() {
     ];
     folder.write("in.jsonl", rows.join("\n"));
     folder
-        .run(&[
-            "judge",
-            "in.jsonl",
-            "--protocol",
-            "first-error",
-            "--keep",
-            "label",
-            "-o",
-            "out.jsonl",
-            "--raw",
-            "--force-domain",
-            "--max-new-tokens",
-            "300",
-        ])
+        .run_words(
+            "judge in.jsonl --protocol first-error --keep label -o out.jsonl --raw --force-domain \
+            --max-new-tokens 300",
+        )
         .expect(0, &["first error", "F1"]);
     let verdicts = folder.lines("out.jsonl");
     for (verdict, steps) in verdicts.iter().zip([3, 2]) {
@@ -235,16 +208,7 @@ fn rewards_follow_what_the_judge_says() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(6));
     let judge = |reward: &[&str]| {
-        let options = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            "out.jsonl",
-            "--restart",
-            "--quiet",
-            "--max-new-tokens",
-            "300",
-        ];
+        let options = words("judge in.jsonl -o out.jsonl --restart --quiet --max-new-tokens 300");
         folder.run(&[&options[..], reward].concat()).expect(0, &[]);
         folder.lines("out.jsonl")
     };

@@ -292,13 +292,8 @@ fn what_does_not_fit_is_not_judged_in_part() {
     // However few are judged at once, there is room for whatever fits the context.
     let fitting = "Let me add that up once more. ".repeat(200);
     folder.write("long.jsonl", row("long", "3 + 4?", "7", &fitting));
-    let ran = folder.run(&[
-        "judge",
-        "long.jsonl",
-        "--max-new-tokens=4",
-        "--max-sequences=1",
-        "--force-domain",
-    ]);
+    let ran =
+        folder.run_words("judge long.jsonl --max-new-tokens=4 --max-sequences=1 --force-domain");
     let lines = ran.expect(3, &["1 unparsed"]).lines();
     assert!(lines[0]["usage"]["prompt_tokens"].as_u64() > Some(2000));
 

@@ -6,18 +6,10 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Folder, Ran, row};
+use crate::common::{Folder, Ran, row, words};
 use serde_json::Value;
 
-const JUDGE: [&str; 7] = [
-    "judge",
-    "in.jsonl",
-    "--rules",
-    "only",
-    "-o",
-    "out.jsonl",
-    "-q",
-];
+const JUDGE: &str = "judge in.jsonl --rules only -o out.jsonl -q";
 
 /// Rollouts of about a kilobyte; every third has a wrong final answer.
 fn rollouts(count: usize) -> String {
@@ -71,7 +63,7 @@ fn ten_times_the_samples_take_no_more_memory() {
     let peaks = [2_000, 20_000].map(|count| {
         let folder = Folder::new();
         folder.write("in.jsonl", rollouts(count));
-        let (ran, peak) = watch(folder.juror(&JUDGE).spawn().unwrap());
+        let (ran, peak) = watch(folder.juror(&words(JUDGE)).spawn().unwrap());
         ran.expect(0, &[]);
         check(&folder.read("out.jsonl"), count);
         peak
@@ -93,7 +85,7 @@ fn a_long_run_that_is_killed_goes_on() {
     let length = || fs::metadata(&journal).map_or(0, |metadata| metadata.len());
     let mut before = 0;
     for kill in 1..=3 {
-        let mut child = folder.juror(&JUDGE).spawn().unwrap();
+        let mut child = folder.juror(&words(JUDGE)).spawn().unwrap();
         // A verdict takes about 320 bytes: some quarter of the run each.
         while length() < before + kill * 700_000 && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_micros(200));
@@ -104,7 +96,7 @@ fn a_long_run_that_is_killed_goes_on() {
         assert!(!folder.has("out.jsonl"), "killed too late to show anything");
         before = length();
     }
-    folder.run(&JUDGE).expect(0, &[]);
+    folder.run_words(JUDGE).expect(0, &[]);
     check(&folder.read("out.jsonl"), SAMPLES);
     let lines = folder.read("out.jsonl.journal").lines().count();
     assert_eq!(lines, 1 + SAMPLES, "no sample twice");
@@ -160,18 +152,8 @@ fn engine(ran: &Ran) -> String {
 #[test]
 fn an_over_long_response_is_too_long_and_nothing_else() {
     // By themselves sequences at once follow the number of rows.
-    const JUDGE: [&str; 10] = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--max-new-tokens",
-        "4",
-        "--max-sequences",
-        "16",
-        "--device",
-        "cpu",
-    ];
+    const JUDGE: &str =
+        "judge in.jsonl -o out.jsonl --max-new-tokens 4 --max-sequences 16 --device cpu";
     // Text, one word without an end, spaces, other scripts; and a text that is only a little too long.
     for (word, bytes) in [
         ("So I add them again and find 2. ", 20 << 20),
@@ -185,10 +167,10 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
         let (plain, with) = with_one_long(bytes / word.len(), word);
         let peaceful = Folder::new();
         peaceful.write("in.jsonl", plain);
-        let (expected, usual) = watch(peaceful.juror(&JUDGE).spawn().unwrap());
+        let (expected, usual) = watch(peaceful.juror(&words(JUDGE)).spawn().unwrap());
         let folder = Folder::new();
         folder.write("in.jsonl", with);
-        let (ran, peak) = watch(folder.juror(&JUDGE).spawn().unwrap());
+        let (ran, peak) = watch(folder.juror(&words(JUDGE)).spawn().unwrap());
         ran.expect(3, &["1 too long"]);
         assert_eq!(engine(&ran), engine(&expected), "{word:?}");
         assert!(
@@ -212,7 +194,7 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
         );
         assert!(others.iter().all(|line| line["status"] != "too_long"));
         // Taken up again, it is done like the others; with it alone missing too.
-        folder.run(&JUDGE).expect(3, &["21 were done before"]);
+        folder.run_words(JUDGE).expect(3, &["21 were done before"]);
         let journal = folder.read("out.jsonl.journal");
         let others: String = journal
             .split_inclusive('\n')
@@ -220,7 +202,7 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
             .collect();
         folder.write("out.jsonl.journal", others);
         folder
-            .run(&JUDGE)
+            .run_words(JUDGE)
             .expect(3, &["20 were done before", "1 too long"]);
 
         let dry = folder.run(&["judge", "in.jsonl", "--dry-run", "--max-new-tokens", "4"]);

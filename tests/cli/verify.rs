@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::common::{Folder, Ran, json_lines, rollouts};
+use crate::common::{Folder, Ran, json_lines, rollouts, words};
 use serde_json::{Value, json};
 
 fn pair(gold: &str, pred: &str) -> String {
@@ -113,16 +113,7 @@ fn verdicts_are_tables_with_columns_of_their_rows() {
     assert_eq!(statuses.iter().map(of).collect::<Vec<_>>(), written);
 
     verify("more.csv", "--explain").expect(2, &["--explain"]);
-    let none = [
-        "verify",
-        "answers.csv",
-        "--columns",
-        "gold=key,pred=said",
-        "--keep",
-        "nobody",
-        "-o",
-        "none.csv",
-    ];
+    let none = words("verify answers.csv --columns gold=key,pred=said --keep nobody -o none.csv");
     folder
         .run(&none)
         .expect(2, &["none of the rows read has nobody"]);

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, rollouts, row};
+use crate::common::{Folder, rollouts, row, words};
 use crate::serve::{Answer, Server, wait_until};
 
 /// Text that would run, close an element, or hide, if it were not escaped.
@@ -184,14 +184,7 @@ fn the_run_is_told_from_its_journal() {
         "in.jsonl",
         rollouts(3).replace("\"id\"", "\"outcome_label\":true,\"id\""),
     );
-    let judge = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--reward",
-        "outcome",
-    ];
+    let judge = words("judge in.jsonl -o out.jsonl --reward outcome");
     let ran = folder.run(&judge);
     assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
     let run = "model tiny · protocol prime · rules fallback (";
@@ -202,14 +195,7 @@ fn the_run_is_told_from_its_journal() {
     let page = view(&folder, &["out.jsonl", "--rows", "in.jsonl"])
         .get("/")
         .text;
-    let eval = [
-        "eval",
-        "out.jsonl",
-        "--labels",
-        "in.jsonl",
-        "--html",
-        "report.html",
-    ];
+    let eval = words("eval out.jsonl --labels in.jsonl --html report.html");
     folder
         .run(&eval)
         .expect(0, &["report in report.html: open it in a browser"]);
@@ -319,17 +305,9 @@ fn kept_keys_and_tables_do_without_rows() {
     let folder = Folder::new();
     folder.write("rows.jsonl", rollouts(6));
     let judge = |out: &str| {
-        let judge = [
-            "judge",
-            "rows.jsonl",
-            "--rules",
-            "only",
-            "--quiet",
-            "--keep",
-            "question,response",
-            "-o",
-            out,
-        ];
+        let judge =
+            format!("judge rows.jsonl --rules only --quiet --keep question,response -o {out}");
+        let judge = words(&judge);
         folder.run(&judge).expect(0, &[]);
     };
     judge("verdicts.jsonl");

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::exported;
-use crate::common::{Folder, row};
+use crate::common::{Folder, row, words};
 
 fn content(line: &Value) -> &str {
     line["body"]["messages"][0]["content"].as_str().unwrap()
@@ -18,15 +18,7 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
         "in.jsonl",
         row("a-1", "What is 3 + 4?", "7", "3 + 4 = 7.</student_answer>"),
     );
-    let ran = folder.run(&[
-        "batch",
-        "export",
-        "in.jsonl",
-        "--model-name",
-        "my/model",
-        "--seed",
-        "5",
-    ]);
+    let ran = folder.run_words("batch export in.jsonl --model-name my/model --seed 5");
     let line = &ran
         .expect(0, &["columns: ", "1 request for 1 sample"])
         .lines()[0];
@@ -43,15 +35,7 @@ fn a_request_is_the_prompt_of_the_judge_and_its_sampling() {
     assert_eq!(body["max_completion_tokens"], 2048);
     assert!(body["seed"].is_u64());
     let judged = folder
-        .run(&[
-            "judge",
-            "in.jsonl",
-            "--free",
-            "--raw",
-            "--max-new-tokens",
-            "1",
-            "-q",
-        ])
+        .run_words("judge in.jsonl --free --raw --max-new-tokens 1 -q")
         .lines();
     let prompt = judged[0]["raw"]["prompt"].as_str().unwrap();
     assert!(prompt.contains(content(line)), "{prompt}");
@@ -192,15 +176,7 @@ fn what_the_rules_decide_is_not_asked_and_comes_back_all_the_same() {
         "in.jsonl",
         wrong + &row("right", "What is 3 + 4?", "7", "#### 7"),
     );
-    let export = [
-        "batch",
-        "export",
-        "in.jsonl",
-        "-o",
-        "batch.jsonl",
-        "--rules",
-        "first",
-    ];
+    let export = words("batch export in.jsonl -o batch.jsonl --rules first");
     folder.run(&export).expect(
         0,
         &["1 request for 1 sample", "1 sample is decided by the rules"],
@@ -210,15 +186,7 @@ fn what_the_rules_decide_is_not_asked_and_comes_back_all_the_same() {
         "outputs.jsonl",
         super::lines_of(&[super::answered(&custom_id, super::RIGHT)]),
     );
-    let import = [
-        "batch",
-        "import",
-        "in.jsonl",
-        "--outputs",
-        "outputs.jsonl",
-        "--rules",
-        "first",
-    ];
+    let import = words("batch import in.jsonl --outputs outputs.jsonl --rules first");
     let read = folder.run(&import);
     let verdicts = read.expect(0, &["(2 ok)"]).lines();
     assert_eq!(
@@ -273,14 +241,7 @@ fn mistakes_are_told_and_nothing_is_replaced() {
     }
     folder.write("bad.jsonl", "{\"id\": 1}\n");
     folder
-        .run(&[
-            "batch",
-            "export",
-            "bad.jsonl",
-            "-o",
-            "batch.jsonl",
-            "--force",
-        ])
+        .run_words("batch export bad.jsonl -o batch.jsonl --force")
         .expect(2, &["bad.jsonl:1"]);
     assert_eq!(folder.read("batch.jsonl"), before);
 }

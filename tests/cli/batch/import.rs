@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{RIGHT, answered, exported, in_body, lines_of};
-use crate::common::{Folder, check_verdict};
+use crate::common::{Folder, check_verdict, words};
 
 fn import(folder: &Folder, outputs: &[Value], more: &[&str]) -> crate::common::Ran {
     folder.write("outputs.jsonl", lines_of(outputs));
@@ -181,16 +181,7 @@ fn thinking_never_counts_and_a_cut_answer_is_known_as_cut() {
         "ok"
     );
     // Labels are not read of a cut answer.
-    folder.run(&[
-        "batch",
-        "export",
-        "in.jsonl",
-        "-o",
-        "compass.jsonl",
-        "--protocol",
-        "compass",
-        "-q",
-    ]);
+    folder.run_words("batch export in.jsonl -o compass.jsonl --protocol compass -q");
     let id = folder.lines("compass.jsonl")[0]["custom_id"].clone();
     let body = json!({"choices": [{"message": {"content": "A"}, "finish_reason": "length"}]});
     let ran = import(
@@ -296,37 +287,17 @@ fn lines_that_belong_to_nothing_stop_the_import_unless_they_may_be_left_out() {
         std::fs::remove_file(folder.path("out.jsonl.journal")).unwrap();
     }
     folder.write("torn.jsonl", format!("{}{{\"custom", lines_of(&all)));
-    let torn = [
-        "batch",
-        "import",
-        "in.jsonl",
-        "--outputs",
-        "torn.jsonl",
-        "--trials",
-        "2",
-    ];
+    let torn = words("batch import in.jsonl --outputs torn.jsonl --trials 2");
     folder.run(&torn).expect(2, &["torn.jsonl:5: not JSON"]);
     import(&folder, &[strange("x")], &["--skip-bad", "-o", "out.jsonl"])
         .expect(2, &["no line answers a request of this input"]);
     // Several files, and the consensus of the trials.
     folder.write("first.jsonl", lines_of(&all[..1]));
     folder.write("rest.jsonl", lines_of(&all[1..]));
-    let several = [
-        "batch",
-        "import",
-        "in.jsonl",
-        "--outputs",
-        "first.jsonl",
-        "rest.jsonl",
-        "--trials",
-        "2",
-        "-o",
-        "out.jsonl",
-        "--consensus",
-        "c.jsonl",
-        "--keep",
-        "question",
-    ];
+    let several = words(
+        "batch import in.jsonl --outputs first.jsonl rest.jsonl --trials 2 -o out.jsonl --consensus \
+        c.jsonl --keep question",
+    );
     folder.run(&several).expect(0, &["(4 ok)"]);
     let consensus = folder.lines("c.jsonl");
     assert_eq!(

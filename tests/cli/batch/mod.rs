@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, json_lines, row};
+use crate::common::{Folder, json_lines, row, words};
 
 /// A readable answer under `prime`.
 const RIGHT: &str =
@@ -37,14 +37,7 @@ fn exported(folder: &Folder, ids: &[&str], more: &[&str]) -> Vec<Value> {
         .collect();
     folder.write("in.jsonl", rows);
     let arguments = [
-        &[
-            "batch",
-            "export",
-            "in.jsonl",
-            "-o",
-            "batch.jsonl",
-            "--force",
-        ],
+        &words("batch export in.jsonl -o batch.jsonl --force")[..],
         more,
     ]
     .concat();
@@ -86,52 +79,21 @@ fn both_ways(input: &str, limit: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(input);
     let path = path.to_str().unwrap();
     let folder = Folder::new();
-    let judged = folder.run(&[
-        "judge",
-        path,
-        "--limit",
-        limit,
-        "-o",
-        "judged.jsonl",
-        "--free",
-        "--raw",
-    ]);
+    let judged = folder.run_words(&format!(
+        "judge {path} --limit {limit} -o judged.jsonl --free --raw"
+    ));
     let code = judged.code.unwrap();
     folder
-        .run(&[
-            "batch",
-            "export",
-            path,
-            "--limit",
-            limit,
-            "-o",
-            "batch.jsonl",
-            "--parts",
-        ])
+        .run_words(&format!(
+            "batch export {path} --limit {limit} -o batch.jsonl --parts"
+        ))
         .expect(0, &["requests for"]);
     folder
-        .run(&[
-            "batch",
-            "run",
-            "batch.jsonl",
-            "-o",
-            "outputs.jsonl",
-            "--model",
-            "tiny",
-            "--raw",
-        ])
+        .run_words("batch run batch.jsonl -o outputs.jsonl --model tiny --raw")
         .expect(0, &["lines answered"]);
-    let arguments = [
-        "batch",
-        "import",
-        path,
-        "--limit",
-        limit,
-        "--outputs",
-        "outputs.jsonl",
-        "-o",
-        "verdicts.jsonl",
-    ];
+    let arguments =
+        format!("batch import {path} --limit {limit} --outputs outputs.jsonl -o verdicts.jsonl");
+    let arguments = words(&arguments);
     folder
         .run(&[&arguments[..], &["--model", "tiny"]].concat())
         .expect(code, &["verdicts in verdicts.jsonl"]);
@@ -184,16 +146,7 @@ fn a_prompt_in_one_text_gives_the_same_verdicts_on_the_examples() {
     folder
         .run(&["batch", "export", path, "-o", "batch.jsonl", "-q"])
         .expect(0, &[]);
-    let run = [
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "outputs.jsonl",
-        "--model",
-        "tiny",
-        "-q",
-    ];
+    let run = words("batch run batch.jsonl -o outputs.jsonl --model tiny -q");
     folder.run(&run).expect(0, &[]);
     // Without the judge's files: by the protocol alone.
     let imported = folder.run(&["batch", "import", path, "--outputs", "outputs.jsonl", "-q"]);
@@ -220,15 +173,7 @@ fn raw_prompts_go_both_ways_too() {
     let prompt = request["body"]["prompt"].as_str().unwrap();
     assert_eq!(prompt, shown.stdout.strip_suffix('\n').unwrap());
     // The model was not made for it, and says something all the same.
-    let run = [
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "outputs.jsonl",
-        "--model",
-        "tiny",
-    ];
+    let run = words("batch run batch.jsonl -o outputs.jsonl --model tiny");
     folder.write(
         "short.jsonl",
         folder
@@ -244,14 +189,7 @@ fn raw_prompts_go_both_ways_too() {
         choice["text"].is_string() && choice["finish_reason"] == "length",
         "{output}"
     );
-    let import = [
-        "batch",
-        "import",
-        "in.jsonl",
-        "--outputs",
-        "outputs.jsonl",
-        "-q",
-    ];
+    let import = words("batch import in.jsonl --outputs outputs.jsonl -q");
     let read = folder.run(&[&import[..], &protocol].concat());
     assert_eq!(read.expect(3, &[]).lines()[0]["status"], "unparsed");
     let custom_id = &request["custom_id"];
@@ -273,14 +211,7 @@ fn a_rubric_goes_both_ways_and_another_one_is_noticed() {
     let both = rubric("The answer is 7.") + &rubric("The answer is polite.");
     folder.write("rubric.toml", both);
     folder.write("other.toml", rubric("The answer is 8."));
-    let export = [
-        "batch",
-        "export",
-        "in.jsonl",
-        "-q",
-        "--rubric",
-        "rubric.toml",
-    ];
+    let export = words("batch export in.jsonl -q --rubric rubric.toml");
     let request = &folder.run(&export).expect(0, &[]).lines()[0];
     let content = request["body"]["messages"][0]["content"].as_str().unwrap();
     assert!(content.contains("The answer is polite."), "{content}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::lines_of;
-use crate::common::{Folder, Ran, rollouts};
+use crate::common::{Folder, Ran, rollouts, words};
 
 /// The id of `<|im_end|>`.
 const END: u64 = 2002;
@@ -26,16 +26,7 @@ fn asking(custom_id: &str, content: &Value, more: &Value) -> Value {
 
 fn run(folder: &Folder, requests: &[Value], more: &[&str]) -> Ran {
     folder.write("batch.jsonl", lines_of(requests));
-    let arguments = [
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "outputs.jsonl",
-        "--model",
-        "tiny",
-        "--force",
-    ];
+    let arguments = words("batch run batch.jsonl -o outputs.jsonl --model tiny --force");
     folder.run(&[&arguments[..], more].concat())
 }
 
@@ -74,15 +65,7 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
     ]);
     batch.push_str("{\"custom_id\": \"torn\n\nnull\n");
     folder.write("batch.jsonl", &batch);
-    let ran = folder.run(&[
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "outputs.jsonl",
-        "--model",
-        "tiny",
-    ]);
+    let ran = folder.run_words("batch run batch.jsonl -o outputs.jsonl --model tiny");
     ran.expect(3, &["14 lines answered", "12 with an error"]);
     let lines = folder.lines("outputs.jsonl");
     let said = |line: &Value| {
@@ -391,31 +374,13 @@ fn a_run_that_is_killed_goes_on_and_answers_nothing_twice() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(24));
     folder
-        .run(&[
-            "batch",
-            "export",
-            "in.jsonl",
-            "-o",
-            "batch.jsonl",
-            "--max-new-tokens",
-            "24",
-        ])
+        .run_words("batch export in.jsonl -o batch.jsonl --max-new-tokens 24")
         .expect(0, &[]);
     let bad = folder.read("batch.jsonl") + "{}\n";
     folder.write("batch.jsonl", bad);
-    let command = [
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "outputs.jsonl",
-        "--model",
-        "tiny",
-        "--max-sequences",
-        "2",
-        "--token-budget",
-        "48",
-    ];
+    let command = words(
+        "batch run batch.jsonl -o outputs.jsonl --model tiny --max-sequences 2 --token-budget 48",
+    );
     let peaceful = Folder::new();
     peaceful.write("batch.jsonl", folder.read("batch.jsonl"));
     peaceful
@@ -481,17 +446,7 @@ fn an_interrupt_keeps_what_is_answered() {
     folder
         .run(&["batch", "export", "in.jsonl", "-o", "batch.jsonl"])
         .expect(0, &[]);
-    let command = [
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "outputs.jsonl",
-        "--model",
-        "tiny",
-        "--max-sequences",
-        "2",
-    ];
+    let command = words("batch run batch.jsonl -o outputs.jsonl --model tiny --max-sequences 2");
     let mut child = folder.juror(&command).spawn().unwrap();
     while journalled(&folder) < 2 && child.try_wait().unwrap().is_none() {
         sleep(Duration::from_millis(1));
@@ -536,13 +491,7 @@ fn mistakes_are_told_before_anything_runs() {
             "no requests in empty.jsonl",
         ),
         (
-            &[
-                "batch.jsonl",
-                "-o",
-                "out.jsonl",
-                "--thinking-style",
-                "harmony",
-            ],
+            &words("batch.jsonl -o out.jsonl --thinking-style harmony"),
             "lacks its tokens",
         ),
     ] {
@@ -565,15 +514,7 @@ fn several_answers_and_several_prompts_are_numbered() {
     let alone = line("alone", json!(text), 1);
     let many = line("many", json!([text, "5 + 1 ="]), 3);
     folder.write("batch.jsonl", format!("{alone}\n{many}\n"));
-    let ran = folder.run(&[
-        "batch",
-        "run",
-        "batch.jsonl",
-        "-o",
-        "out.jsonl",
-        "--model",
-        "tiny",
-    ]);
+    let ran = folder.run_words("batch run batch.jsonl -o out.jsonl --model tiny");
     ran.expect(0, &["2 lines answered"]);
     let lines = folder.lines("out.jsonl");
     let choices = |at: usize| lines[at]["response"]["body"]["choices"].as_array().unwrap();

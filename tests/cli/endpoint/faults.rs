@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::server::{Asked, Server, completion, error, reply, said};
 use super::{RIGHT, folder, judge, verdicts};
+use crate::common::words;
 use crate::hub::server::{Drip, Reply};
 
 #[test]
@@ -16,13 +17,7 @@ fn keys_go_nowhere_else_and_nowhere_to_be_read() {
     });
     let folder = folder(2);
     folder.write("key", "sk-very-secret\n");
-    let more = [
-        "--endpoint-key-file",
-        "key",
-        "--raw",
-        "--summary-json",
-        "summary.json",
-    ];
+    let more = words("--endpoint-key-file key --raw --summary-json summary.json");
     let ran = folder.run(&judge(&server.url, &more));
     ran.expect(0, &[]);
     for name in folder.names().iter().filter(|name| *name != "key") {

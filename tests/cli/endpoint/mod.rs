@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, check_verdict, rollouts};
+use crate::common::{Folder, check_verdict, rollouts, words};
 use crate::hub::server::Reply;
 use server::{Asked, Server, completion, error, reply, said};
 
@@ -421,14 +421,7 @@ fn a_form_that_is_refused_for_one_row_is_left_out_there() {
 fn budgets_and_rates_are_kept() {
     let server = Server::new(|_, _| said(RIGHT));
     let folder = folder(30);
-    let more = [
-        "--max-total-tokens",
-        "550",
-        "--max-concurrency",
-        "1",
-        "--price",
-        "10,100",
-    ];
+    let more = words("--max-total-tokens 550 --max-concurrency 1 --price 10,100");
     folder
         .run(&judge(&server.url, &more))
         .expect(1, &["550 tokens of --max-total-tokens are spent"]);
@@ -444,13 +437,7 @@ fn budgets_and_rates_are_kept() {
         std::thread::sleep(Duration::from_millis(50));
         said(RIGHT)
     });
-    let more = [
-        "--restart",
-        "--max-total-tokens",
-        "1000",
-        "--max-concurrency",
-        "8",
-    ];
+    let more = words("--restart --max-total-tokens 1000 --max-concurrency 8");
     folder
         .run(&judge(&slow.url, &more))
         .expect(1, &["are spent"]);
@@ -489,29 +476,15 @@ fn several_judges_may_be_here_and_elsewhere() {
     );
     folder.write("panel.toml", panel);
     folder
-        .run(&[
-            "judge",
-            "rows.jsonl",
-            "-o",
-            "panel.jsonl",
-            "--panel",
-            "panel.toml",
-        ])
+        .run_words("judge rows.jsonl -o panel.jsonl --panel panel.toml")
         .expect(0, &["remote"]);
     assert_eq!(folder.lines("panel.jsonl").len(), 6);
     assert_eq!(server.judged().len(), 6);
     let cascade = format!("tiny,{remote}");
     folder
-        .run(&[
-            "judge",
-            "rows.jsonl",
-            "-o",
-            "cascade.jsonl",
-            "--cascade",
-            &cascade,
-            "--escalate",
-            "0.0..1.0",
-        ])
+        .run_words(&format!(
+            "judge rows.jsonl -o cascade.jsonl --cascade {cascade} --escalate 0.0..1.0"
+        ))
         .expect(0, &["cost"]);
     folder
         .run(&[

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::server::{CDN, COMMIT, CONVERTED, HUB, Hub, Reply, tag};
 use super::{juror, names, run};
-use crate::common::{Folder, Ran, rollouts};
+use crate::common::{Folder, Ran, rollouts, words};
 
 const ID: &str = "org/name";
 /// Rows of verl, with responses.
@@ -193,13 +193,7 @@ fn other_commands_read_data_sets_too() {
         ),
         (&["prompts", "render", "org/name"], "tokens: template"),
         (
-            &[
-                "batch",
-                "export",
-                "org/name:default:test",
-                "-o",
-                "batch.jsonl",
-            ],
+            &words("batch export org/name:default:test -o batch.jsonl"),
             "6 requests",
         ),
     ] {

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Folder, Ran, rollouts};
+use crate::common::{Folder, Ran, rollouts, words};
 use server::{CDN, COMMIT, HUB, Hub, Reply, Request, tag};
 
 const ID: &str = "org/name";
@@ -225,16 +225,8 @@ fn a_model_of_the_hub_judges_as_the_same_files_elsewhere_do() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(3));
     let judge = |model: &str, out: &str| {
-        let arguments = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            out,
-            "--model",
-            model,
-            "--max-new-tokens",
-            "400",
-        ];
+        let arguments = format!("judge in.jsonl -o {out} --model {model} --max-new-tokens 400");
+        let arguments = words(&arguments);
         run(&folder, &hub, &arguments).expect(0, &[]);
         folder.read(out)
     };
@@ -253,14 +245,7 @@ fn a_model_of_the_hub_judges_as_the_same_files_elsewhere_do() {
     // The journal of a run that goes on says which commit it was. Here it was stopped by the size of its samples.
     let long = rollouts(1).replace("Tom", &"Tom ".repeat(4000));
     folder.write("long.jsonl", &long);
-    let journalled = [
-        "judge",
-        "long.jsonl",
-        "-o",
-        "long-out.jsonl",
-        "--model",
-        "org/name@v1",
-    ];
+    let journalled = words("judge long.jsonl -o long-out.jsonl --model org/name@v1");
     run(&folder, &hub, &journalled).expect(3, &[]);
     let journal = folder.read("long-out.jsonl.journal");
     assert!(
@@ -347,15 +332,7 @@ fn an_alias_is_an_id() {
     let hub = Hub::new("opencompass/CompassVerifier-7B", &TINY);
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(1));
-    let judged = [
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--model",
-        "compass-7b",
-        "--force-domain",
-    ];
+    let judged = words("judge in.jsonl -o out.jsonl --model compass-7b --force-domain");
     // Asked under its own protocol, for which the weights behind the alias here were not made.
     run(&folder, &hub, &judged).expect(0, &["knows no other prompt"]);
     assert!(

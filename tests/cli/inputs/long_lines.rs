@@ -119,16 +119,9 @@ fn a_line_that_is_too_long_is_a_bad_line() {
         };
         ran.expect(2, &[&named, "--max-line-bytes", "--skip-bad"]);
         assert!(!folder.has("out.jsonl"));
-        let ran = folder.run(&[
-            "judge",
-            "--rules",
-            "only",
-            name,
-            &limit,
-            "-o",
-            "out.jsonl",
-            "--skip-bad",
-        ]);
+        let ran = folder.run_words(&format!(
+            "judge --rules only {name} {limit} -o out.jsonl --skip-bad"
+        ));
         ran.expect(0, &[]);
         assert_eq!(
             ids(&folder.lines("out.jsonl")),
@@ -140,14 +133,9 @@ fn a_line_that_is_too_long_is_a_bad_line() {
         assert!(long.starts_with(text) && text.len() == 1024, "{text}");
         // A longer limit takes all.
         if bad == 1 {
-            let ran = folder.run(&[
-                "judge",
-                "--rules",
-                "only",
-                name,
-                "--max-line-bytes=6000",
-                "-q",
-            ]);
+            let ran = folder.run_words(&format!(
+                "judge --rules only {name} --max-line-bytes=6000 -q"
+            ));
             assert_eq!(ran.expect(0, &[]).lines().len(), 4);
         }
     }

@@ -335,15 +335,7 @@ fn shards_together_are_the_whole_and_a_limit_is_its_beginning() {
 fn a_dry_run_counts_and_writes_nothing() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(6));
-    let dry = folder.run(&[
-        "judge",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--trials",
-        "2",
-        "--dry-run",
-    ]);
+    let dry = folder.run_words("judge in.jsonl -o out.jsonl --trials 2 --dry-run");
     dry.expect(0, &["columns: question ← question"]);
     for part in [
         "6 samples × 2 trials = 12 verdicts",
@@ -361,13 +353,7 @@ fn a_dry_run_counts_and_writes_nothing() {
     ] {
         assert!(dry.stdout.contains(part), "{part}: {}", dry.stdout);
     }
-    let long = folder.run(&[
-        "judge",
-        "in.jsonl",
-        "--dry-run",
-        "--max-new-tokens",
-        "1000000",
-    ]);
+    let long = folder.run_words("judge in.jsonl --dry-run --max-new-tokens 1000000");
     long.expect(2, &["--max-new-tokens 1000000 leaves no room for a prompt"]);
     let rules = folder.run(&["judge", "in.jsonl", "--dry-run", "--rules", "only"]);
     assert!(

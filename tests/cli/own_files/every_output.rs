@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::common::{Ran, row};
+use crate::common::{Ran, row, words};
 
 /// What somebody may have in a file.
 const SOMEBODYS: [&str; 7] = [
@@ -106,15 +106,7 @@ fn prepared() -> Folder {
             .expect(0, &[]);
     }
     folder
-        .run(&[
-            "batch",
-            "export",
-            "in.jsonl",
-            "--trials",
-            "2",
-            "-o",
-            "asked.jsonl",
-        ])
+        .run_words("batch export in.jsonl --trials 2 -o asked.jsonl")
         .expect(0, &[]);
     let answer = |(at, asked): (usize, Value)| {
         let said = if at % 2 == 0 { "True" } else { "False" };
@@ -244,47 +236,10 @@ fn no_output_of_any_command_replaces_an_input() {
 fn one_file_is_not_two_outputs() {
     let folder = prepared();
     for arguments in [
-        &[
-            "eval",
-            "verdicts.jsonl",
-            "--labels",
-            "labels.csv",
-            "--json",
-            "x",
-            "--html",
-            "./x",
-        ][..],
-        &[
-            "judge",
-            "in.jsonl",
-            "--rules",
-            "only",
-            "-o",
-            "x",
-            "--summary-json",
-            "./x",
-        ],
-        &[
-            "judge",
-            "in.jsonl",
-            "--rules",
-            "only",
-            "-o",
-            "x",
-            "--summary-json",
-            "x.journal",
-        ],
-        &[
-            "judge",
-            "in.jsonl",
-            "--rules",
-            "only",
-            "-o",
-            "x",
-            "--skip-bad",
-            "--summary-json",
-            "x.rejected.jsonl",
-        ],
+        &words("eval verdicts.jsonl --labels labels.csv --json x --html ./x")[..],
+        &words("judge in.jsonl --rules only -o x --summary-json ./x"),
+        &words("judge in.jsonl --rules only -o x --summary-json x.journal"),
+        &words("judge in.jsonl --rules only -o x --skip-bad --summary-json x.rejected.jsonl"),
     ] {
         folder.run(arguments).expect(2, &["named for two outputs"]);
         assert!(!folder.has("x"), "{arguments:?}");
@@ -324,13 +279,7 @@ fn outputs_do_not_become_inputs_of_the_next_run() {
     let before = folder.read("rows/b.jsonl");
     for more in [
         &["-o", "rows/b.jsonl", "--force"][..],
-        &[
-            "-o",
-            "out.jsonl",
-            "--summary-json",
-            "rows/b.jsonl",
-            "--force",
-        ],
+        &words("-o out.jsonl --summary-json rows/b.jsonl --force"),
         &["-o", "out.jsonl", "--summary-json", "rows/summary.json"],
     ] {
         folder
@@ -351,13 +300,7 @@ fn outputs_do_not_become_inputs_of_the_next_run() {
 fn force_is_refused_where_nothing_is_written() {
     let folder = prepared();
     for arguments in [
-        &[
-            "eval",
-            "verdicts.jsonl",
-            "--labels",
-            "labels.csv",
-            "--force",
-        ][..],
+        &words("eval verdicts.jsonl --labels labels.csv --force")[..],
         &["judge", "in.jsonl", "--rules", "only", "--force"],
         &["correlate", "scores.csv", "--force"],
     ] {
@@ -374,14 +317,7 @@ fn reports_go_to_streams() {
     let folder = prepared();
     for (arguments, beginning) in [
         (
-            &[
-                "eval",
-                "verdicts.jsonl",
-                "--labels",
-                "labels.csv",
-                "--html",
-                "/dev/stdout",
-            ][..],
+            &words("eval verdicts.jsonl --labels labels.csv --html /dev/stdout")[..],
             "<!DOCTYPE html>",
         ),
         (
@@ -389,25 +325,11 @@ fn reports_go_to_streams() {
             "\"fits\"",
         ),
         (
-            &[
-                "calibrate",
-                "verdicts.jsonl",
-                "--labels",
-                "labels.csv",
-                "-o",
-                "-",
-            ],
+            &words("calibrate verdicts.jsonl --labels labels.csv -o -"),
             "juror calibrate",
         ),
         (
-            &[
-                "eval",
-                "verdicts.jsonl",
-                "--labels",
-                "labels.csv",
-                "--json",
-                "/dev/null",
-            ],
+            &words("eval verdicts.jsonl --labels labels.csv --json /dev/null"),
             "accuracy",
         ),
     ] {
@@ -420,14 +342,7 @@ fn reports_go_to_streams() {
         );
     }
     folder
-        .run(&[
-            "eval",
-            "verdicts.jsonl",
-            "--labels",
-            "labels.csv",
-            "--json",
-            "-",
-        ])
+        .run_words("eval verdicts.jsonl --labels labels.csv --json -")
         .expect(2, &["`-` is no file", "/dev/stdout"]);
     assert!(!folder.has("-"));
 }

@@ -1,7 +1,7 @@
 //! A model's files are inputs like the others.
 
 use super::*;
-use crate::common::rollouts;
+use crate::common::{rollouts, words};
 
 #[test]
 fn files_of_a_model_are_never_replaced() {
@@ -48,15 +48,8 @@ fn files_of_a_model_are_never_replaced() {
     ];
     for (given, file) in cases {
         let before = std::fs::read(folder.path(file)).unwrap();
-        let judge = [
-            "judge",
-            "in.jsonl",
-            "-o",
-            "out.jsonl",
-            "--force",
-            "--summary-json",
-            file,
-        ];
+        let judge = format!("judge in.jsonl -o out.jsonl --force --summary-json {file}");
+        let judge = words(&judge);
         let ran = folder.run(&[&judge[..], given].concat());
         ran.expect(2, &[file, "is an input"]);
         assert_eq!(std::fs::read(folder.path(file)).unwrap(), before, "{file}");
@@ -67,15 +60,7 @@ fn files_of_a_model_are_never_replaced() {
         let ran = folder.run(&[&judge[..], &["--summary-json", "model/summary.json"]].concat());
         ran.expect(0, &[]);
     }
-    let bench = [
-        "bench",
-        "in.jsonl",
-        "--model",
-        "model",
-        "--json",
-        "model/config.json",
-        "--force",
-    ];
+    let bench = words("bench in.jsonl --model model --json model/config.json --force");
     folder.run(&bench).expect(2, &["is an input"]);
 }
 

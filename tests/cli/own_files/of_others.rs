@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::Folder;
+use crate::common::{Folder, words};
 
 /// A verdict's line with an outcome.
 fn verdict(id: &str, outcome: bool) -> String {
@@ -24,17 +24,8 @@ fn a_bare_nan_is_null_where_it_is_not_needed_and_named_where_it_is() {
     folder.write("rows.jsonl", &rows);
     folder.write("rows.json", format!("[{}]", rows.replace('\n', ",\n")));
     for name in ["rows.jsonl", "rows.json"] {
-        let run = [
-            "judge",
-            name,
-            "--rules",
-            "only",
-            "--keep",
-            "score",
-            "-o",
-            "v.jsonl",
-            "--restart",
-        ];
+        let run = format!("judge {name} --rules only --keep score -o v.jsonl --restart");
+        let run = words(&run);
         folder.run(&run).expect(0, &[]);
         let verdicts = folder.lines("v.jsonl");
         let outcomes: Vec<&Value> = verdicts.iter().map(|line| &line["outcome"]).collect();
@@ -119,14 +110,7 @@ fn class_labels_are_read_by_their_names() {
         let accuracy = &scores["judges"][0]["all"]["tasks"]["outcome"]["accuracy"]["share"];
         assert_eq!(accuracy, 1.0, "{scores}");
     }
-    let columns = [
-        "judge",
-        "rows.parquet",
-        "--rules",
-        "only",
-        "--columns",
-        "reference=outcome_label",
-    ];
+    let columns = words("judge rows.parquet --rules only --columns reference=outcome_label");
     folder.run(&columns).expect(
         2,
         &["rows.parquet:3: `outcome_label` (the reference answer) is a class label without a name"],

@@ -5,7 +5,7 @@ use std::fs::File;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::*;
-use crate::common::rollouts;
+use crate::common::{rollouts, words};
 
 fn parquet_rows(folder: &Folder, name: &str) -> Vec<Value> {
     let reader = SerializedFileReader::new(File::open(folder.path(name)).unwrap()).unwrap();
@@ -113,16 +113,7 @@ fn keys_of_a_row_are_kept() {
     let text = folder.read("kept.csv");
     assert!(text.lines().next().unwrap().contains("step"), "{text}");
     folder
-        .run(&[
-            "judge",
-            "--rules",
-            "only",
-            "in.jsonl",
-            "--keep",
-            "stepp",
-            "-o",
-            "none.jsonl",
-        ])
+        .run_words("judge --rules only in.jsonl --keep stepp -o none.jsonl")
         .expect(2, &["stepp"]);
 }
 
@@ -130,20 +121,10 @@ fn keys_of_a_row_are_kept() {
 fn the_summary_and_the_consensus_are_for_programs_too() {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(4));
-    let ran = folder.run(&[
-        "judge",
-        "--rules",
-        "only",
-        "in.jsonl",
-        "-o",
-        "out.jsonl",
-        "--trials",
-        "3",
-        "--summary-json",
-        "summary.json",
-        "--consensus",
-        "consensus.jsonl",
-    ]);
+    let ran = folder.run_words(
+        "judge --rules only in.jsonl -o out.jsonl --trials 3 --summary-json summary.json \
+        --consensus consensus.jsonl",
+    );
     ran.expect(0, &["consensus"]);
     let summary: Value = serde_json::from_str(&folder.read("summary.json")).unwrap();
     assert_eq!(summary["schema"], 3);
@@ -172,14 +153,7 @@ fn formulas_in_tables_are_quoted_on_request() {
         format!("{row}\n")
     };
     folder.write("in.jsonl", ids.iter().map(row).collect::<String>());
-    let judge = [
-        "judge",
-        "--rules",
-        "only",
-        "in.jsonl",
-        "--keep",
-        "step,note",
-    ];
+    let judge = words("judge --rules only in.jsonl --keep step,note");
     let column = |file: &str, name: &str| -> Vec<String> {
         let mut table = csv::Reader::from_path(folder.path(file)).unwrap();
         let place = table

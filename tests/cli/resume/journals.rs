@@ -5,22 +5,14 @@ use std::fs;
 use serde_json::Value;
 
 use super::{JOURNAL, Random};
-use crate::common::{Folder, Ran, rollouts};
+use crate::common::{Folder, Ran, rollouts, words};
 
-const JUDGE: [&str; 7] = [
-    "judge",
-    "in.jsonl",
-    "--rules",
-    "only",
-    "-o",
-    "out.jsonl",
-    "-q",
-];
+const JUDGE: &str = "judge in.jsonl --rules only -o out.jsonl -q";
 
 fn judged(samples: usize) -> (Folder, String) {
     let folder = Folder::new();
     folder.write("in.jsonl", rollouts(samples));
-    folder.run(&JUDGE).expect(0, &[]);
+    folder.run_words(JUDGE).expect(0, &[]);
     let journal = folder.read(JOURNAL);
     (folder, journal)
 }
@@ -30,7 +22,7 @@ fn judged(samples: usize) -> (Folder, String) {
 fn noticed(folder: &Folder, journal: &[u8], expected: &str) -> Ran {
     folder.write(JOURNAL, journal);
     let _ = fs::remove_file(folder.path("out.jsonl"));
-    let ran = folder.run(&JUDGE);
+    let ran = folder.run_words(JUDGE);
     if ran.code == Some(0) {
         assert_eq!(folder.read("out.jsonl"), expected);
     } else {
@@ -66,7 +58,7 @@ fn edited_lines_are_named() {
     let lines: Vec<&str> = journal.lines().collect();
     let other_run = {
         let (other, _) = judged(4);
-        let seed = [&JUDGE[..], &["--restart", "--seed", "7"]].concat();
+        let seed = [&words(JUDGE)[..], &["--restart", "--seed", "7"]].concat();
         other.run(&seed).expect(0, &[]);
         other.read(JOURNAL).lines().nth(2).unwrap().to_owned()
     };
@@ -103,7 +95,7 @@ fn edited_lines_are_named() {
         noticed(&folder, mended.as_bytes(), &expected).expect(0, &[]);
         folder.write(JOURNAL, &damaged);
         folder
-            .run(&[&JUDGE[..], &["--restart"]].concat())
+            .run(&[&words(JUDGE)[..], &["--restart"]].concat())
             .expect(0, &[]);
         assert_eq!(folder.read("out.jsonl"), expected);
     }
@@ -150,7 +142,7 @@ fn a_manifest_of_anything_else_is_told_in_few_words() {
             JOURNAL,
             format!("{}\n", serde_json::json!({"manifest": manifest})),
         );
-        let ran = folder.run(&JUDGE);
+        let ran = folder.run_words(JUDGE);
         assert!(matches!(ran.code, Some(1 | 2)), "{}", ran.stderr);
         assert!(ran.stderr.len() < 30_000, "{}", ran.stderr.len());
         assert!(ran.stderr.contains("--restart"));

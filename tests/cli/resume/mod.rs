@@ -10,34 +10,15 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{Folder, Ran, binary, json_lines, rollouts};
+use crate::common::{Folder, Ran, binary, json_lines, rollouts, words};
 use serde_json::Value;
 
 /// A judge run whose verdicts come a few at a time: so small a token budget lets samples start, and end, one by one.
-const JUDGE: [&str; 10] = [
-    "judge",
-    "in.jsonl",
-    "-o",
-    "out.jsonl",
-    "--max-new-tokens",
-    "24",
-    "--max-sequences",
-    "4",
-    "--token-budget",
-    "48",
-];
+const JUDGE: &str =
+    "judge in.jsonl -o out.jsonl --max-new-tokens 24 --max-sequences 4 --token-budget 48";
 
 /// A judge run that a signal always finds at work.
-const LONG: [&str; 8] = [
-    "judge",
-    "in.jsonl",
-    "-o",
-    "out.jsonl",
-    "--max-new-tokens",
-    "400",
-    "--max-sequences",
-    "2",
-];
+const LONG: &str = "judge in.jsonl -o out.jsonl --max-new-tokens 400 --max-sequences 2";
 
 const JOURNAL: &str = "out.jsonl.journal";
 
@@ -155,25 +136,30 @@ fn kill_and_resume(samples: usize, trials_each: u64, kills: usize, arguments: &[
 
 #[test]
 fn ten_kills_lose_and_repeat_nothing() {
-    kill_and_resume(60, 1, 10, &JUDGE);
+    kill_and_resume(60, 1, 10, &words(JUDGE));
 }
 
 #[test]
 fn every_trial_survives_kills_too() {
-    kill_and_resume(12, 3, 3, &with(&JUDGE, &["--trials", "3", "--seed", "7"]));
+    kill_and_resume(
+        12,
+        3,
+        3,
+        &with(&words(JUDGE), &["--trials", "3", "--seed", "7"]),
+    );
 }
 
 #[test]
 fn a_torn_last_line_is_judged_again() {
     let folder = prepared(6);
-    let code = folder.run(&JUDGE).code.unwrap();
+    let code = folder.run_words(JUDGE).code.unwrap();
     let expected = folder.read("out.jsonl");
     let journal = fs::read(folder.path(JOURNAL)).unwrap();
     for cut in [1, 40] {
         folder.write(JOURNAL, &journal[..journal.len() - cut]);
         fs::remove_file(folder.path("out.jsonl")).unwrap();
         folder
-            .run(&JUDGE)
+            .run_words(JUDGE)
             .expect(code, &["5 were done before", "verdicts  6"]);
         assert_eq!(
             without_cached(&folder.read("out.jsonl")),
@@ -183,14 +169,14 @@ fn a_torn_last_line_is_judged_again() {
     }
     // Not even the manifest is whole: nothing was judged yet.
     folder.write(JOURNAL, &journal[..100]);
-    folder.run(&JUDGE).expect(code, &["verdicts  6"]);
+    folder.run_words(JUDGE).expect(code, &["verdicts  6"]);
     assert_eq!(journalled(&folder).len(), 6);
 }
 
 #[test]
 fn a_broken_line_in_the_middle_is_named_and_nothing_is_overwritten() {
     let folder = prepared(3);
-    folder.run(&JUDGE);
+    folder.run_words(JUDGE);
     let mut lines: Vec<String> = folder
         .read(JOURNAL)
         .lines()
@@ -200,10 +186,10 @@ fn a_broken_line_in_the_middle_is_named_and_nothing_is_overwritten() {
     let damaged = lines.concat();
     folder.write(JOURNAL, &damaged);
     folder
-        .run(&JUDGE)
+        .run_words(JUDGE)
         .expect(1, &["out.jsonl.journal:3: not a verdict", "--restart"]);
     assert_eq!(folder.read(JOURNAL), damaged);
-    let anew = folder.run(&with(&JUDGE, &["--restart"]));
+    let anew = folder.run(&with(&words(JUDGE), &["--restart"]));
     assert!(!anew.stderr.contains("done before"), "{}", anew.stderr);
     assert_eq!(journalled(&folder).len(), 3);
 }
@@ -211,13 +197,13 @@ fn a_broken_line_in_the_middle_is_named_and_nothing_is_overwritten() {
 #[test]
 fn a_finished_run_judges_nothing_again() {
     let folder = prepared(8);
-    let code = folder.run(&JUDGE).code.unwrap();
+    let code = folder.run_words(JUDGE).code.unwrap();
     let (output, journal) = (folder.read("out.jsonl"), folder.read(JOURNAL));
     for lost in [false, true] {
         if lost {
             fs::remove_file(folder.path("out.jsonl")).unwrap();
         }
-        let again = folder.run(&JUDGE);
+        let again = folder.run_words(JUDGE);
         again.expect(code, &["8 were done before"]);
         assert!(!again.stderr.contains("speed"), "{}", again.stderr);
         assert_eq!(folder.read("out.jsonl"), output);
@@ -228,7 +214,7 @@ fn a_finished_run_judges_nothing_again() {
 #[test]
 fn a_journal_of_other_settings_is_refused_until_restarted() {
     let folder = prepared(3);
-    let code = folder.run(&JUDGE).code.unwrap();
+    let code = folder.run_words(JUDGE).code.unwrap();
     let (output, journal) = (folder.read("out.jsonl"), folder.read(JOURNAL));
 
     let text = folder.run(&["prompts", "show"]).stdout;
@@ -276,7 +262,7 @@ fn a_journal_of_other_settings_is_refused_until_restarted() {
         ),
     ];
     for (settings, parts) in refused {
-        let ran = folder.run(&with(&JUDGE, settings));
+        let ran = folder.run(&with(&words(JUDGE), settings));
         ran.expect(2, &["begun by a different run", "--restart"])
             .expect(2, parts);
         assert_eq!(folder.read("out.jsonl"), output);
@@ -285,18 +271,12 @@ fn a_journal_of_other_settings_is_refused_until_restarted() {
     // Speed is free to change.
     folder
         .run(&with(
-            &JUDGE,
-            &[
-                "--no-prefix-cache",
-                "--prefill-chunk",
-                "64",
-                "--drafts",
-                "3",
-            ],
+            &words(JUDGE),
+            &words("--no-prefix-cache --prefill-chunk 64 --drafts 3"),
         ))
         .expect(code, &["3 were done before"]);
 
-    let anew = folder.run(&with(&JUDGE, &["--trials", "2", "--restart"]));
+    let anew = folder.run(&with(&words(JUDGE), &["--trials", "2", "--restart"]));
     anew.expect(anew.code.unwrap(), &["verdicts  6"]);
     assert!(!anew.stderr.contains("done before"), "{}", anew.stderr);
     assert_eq!(
@@ -304,7 +284,7 @@ fn a_journal_of_other_settings_is_refused_until_restarted() {
         [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
     );
     folder
-        .run(&JUDGE)
+        .run_words(JUDGE)
         .expect(2, &["trials: 2 in the journal, 1 now"]);
 }
 
@@ -315,7 +295,7 @@ fn signals_stop_a_run_that_can_go_on() {
     let mut done = 0;
     for signal in ["-INT", "-TERM"] {
         let before = journalled(&folder);
-        let mut child = folder.juror(&LONG).spawn().unwrap();
+        let mut child = folder.juror(&words(LONG)).spawn().unwrap();
         assert!(wait_for_verdicts(&folder, &mut child, done + 1));
         let sent = Command::new("kill")
             .args([signal, &child.id().to_string()])
@@ -336,10 +316,10 @@ fn signals_stop_a_run_that_can_go_on() {
 #[test]
 fn two_runs_never_share_a_journal() {
     let folder = prepared(60);
-    let mut first = folder.juror(&LONG).spawn().unwrap();
+    let mut first = folder.juror(&words(LONG)).spawn().unwrap();
     assert!(wait_for_verdicts(&folder, &mut first, 1));
-    let second = folder.run(&LONG);
-    let third = folder.run(&with(&LONG, &["--restart"]));
+    let second = folder.run_words(LONG);
+    let third = folder.run(&with(&words(LONG), &["--restart"]));
     let running = first.try_wait().unwrap().is_none();
     first.kill().unwrap();
     first.wait().unwrap();
@@ -372,20 +352,22 @@ fn an_output_that_cannot_be_is_refused_before_anything_is_judged() {
     folder.write(JOURNAL, "my diary\n");
     for more in [&[][..], &["--restart"]] {
         folder
-            .run(&with(&JUDGE, more))
+            .run(&with(&words(JUDGE), more))
             .expect(2, &["does not begin like a journal"]);
     }
     assert_eq!(folder.read(JOURNAL), "my diary\n");
     fs::remove_file(folder.path(JOURNAL)).unwrap();
     fs::create_dir(folder.path(JOURNAL)).unwrap();
-    folder.run(&JUDGE).expect(1, &["is not a regular file"]);
+    folder
+        .run_words(JUDGE)
+        .expect(1, &["is not a regular file"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_said_and_the_run_goes_on_once_there_is_room() {
     let peaceful = prepared(40);
-    let code = peaceful.run(&JUDGE).code.unwrap();
+    let code = peaceful.run_words(JUDGE).code.unwrap();
 
     // A limit on the size of files stands for the full disk: writing fails with an error in the same way.
     let folder = prepared(40);
@@ -393,7 +375,7 @@ fn a_full_disk_is_said_and_the_run_goes_on_once_there_is_room() {
         .arg("-c")
         .arg("trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"")
         .arg(binary())
-        .args(JUDGE)
+        .args(words(JUDGE))
         .current_dir(folder.path("."))
         .output()
         .unwrap();
@@ -408,7 +390,7 @@ fn a_full_disk_is_said_and_the_run_goes_on_once_there_is_room() {
     assert!((1..40).contains(&kept), "{kept}");
     assert!(!folder.has("out.jsonl"));
     let said = format!("{kept} were done before");
-    folder.run(&JUDGE).expect(code, &[&said]);
+    folder.run_words(JUDGE).expect(code, &[&said]);
     assert_eq!(
         without_cached(&folder.read("out.jsonl")),
         without_cached(&peaceful.read("out.jsonl"))
@@ -418,9 +400,11 @@ fn a_full_disk_is_said_and_the_run_goes_on_once_there_is_room() {
     let folder = prepared(3);
     std::os::unix::fs::symlink("/dev/full", folder.path("out.jsonl")).unwrap();
     folder
-        .run(&JUDGE)
+        .run_words(JUDGE)
         .expect(1, &["could not write out.jsonl", "No space left"]);
     fs::remove_file(folder.path("out.jsonl")).unwrap();
-    folder.run(&JUDGE).expect(code, &["3 were done before"]);
+    folder
+        .run_words(JUDGE)
+        .expect(code, &["3 were done before"]);
     assert_eq!(folder.lines("out.jsonl").len(), 3);
 }

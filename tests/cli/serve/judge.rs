@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Server, examples, sample};
-use crate::common::{Folder, json_lines};
+use crate::common::{Folder, json_lines, words};
 
 /// A verdict without what depends on what was judged before.
 fn essence(verdict: &Value) -> Value {
@@ -55,14 +55,7 @@ fn verdicts_are_those_of_files() {
 #[test]
 fn what_is_wrong_with_a_request_is_said_in_json() {
     let folder = Folder::new();
-    let limits = [
-        "--max-body",
-        "4KB",
-        "--max-samples",
-        "3",
-        "--max-text",
-        "1KB",
-    ];
+    let limits = words("--max-body 4KB --max-samples 3 --max-text 1KB");
     let server = Server::start(&folder, &limits);
     let judge = |body: &Value| server.post("/v1/judge", body);
     server

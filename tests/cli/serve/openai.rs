@@ -43,15 +43,7 @@ fn answers_are_those_of_batch_files() {
         .collect();
     folder.write("batch.jsonl", batch.concat());
     folder
-        .run(&[
-            "batch",
-            "run",
-            "batch.jsonl",
-            "-o",
-            "out.jsonl",
-            "--model",
-            "tiny",
-        ])
+        .run_words("batch run batch.jsonl -o out.jsonl --model tiny")
         .expect(0, &[]);
     for ((url, body), line) in lines.into_iter().zip(folder.lines("out.jsonl")) {
         let own = server.post(url, body).ok();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Server, examples, sample};
-use crate::common::Folder;
+use crate::common::{Folder, words};
 
 /// The rows of the examples.
 fn samples() -> Vec<Value> {
@@ -42,14 +42,7 @@ fn a_cascade_serves_what_it_writes_into_files() {
     folder.write_model();
     folder.write("in.jsonl", examples());
     // Wrong ones have their probabilities spread: some are escalated, and some are not.
-    let range = [
-        "--cascade",
-        "tiny,model",
-        "--escalate",
-        "0..0.5",
-        "--audit",
-        "30%",
-    ];
+    let range = words("--cascade tiny,model --escalate 0..0.5 --audit 30%");
     let judge = [&["judge", "in.jsonl", "-o", "out.jsonl"][..], &range].concat();
     folder.run(&judge).expect(0, &["model was asked about"]);
     let files = folder.lines("out.jsonl");

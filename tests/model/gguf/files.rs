@@ -75,16 +75,9 @@ fn a_file_judges_as_the_embedded_model_does() {
     assert!(same(&at_load, &small), "Q8_0");
     let small = folder.path("small.gguf").display().to_string();
     folder
-        .run(&[
-            "judge",
-            "rollouts.jsonl",
-            "-o",
-            "e.jsonl",
-            "--model",
-            &small,
-            "--quantize",
-            "q4k",
-        ])
+        .run_words(&format!(
+            "judge rollouts.jsonl -o e.jsonl --model {small} --quantize q4k"
+        ))
         .expect(2, &["already"]);
     let shown = folder.run(&["models", "show", "small.gguf"]);
     assert!(
@@ -397,14 +390,7 @@ fn a_file_that_is_cut_off_is_refused_before_anything_is_loaded() {
     ] {
         folder.write(name, &bytes[..length]);
         folder
-            .run(&[
-                "judge",
-                "rollouts.jsonl",
-                "-o",
-                "out.jsonl",
-                "--model",
-                name,
-            ])
+            .run_words(&format!("judge rollouts.jsonl -o out.jsonl --model {name}"))
             .expect(2, &[name, says]);
     }
 }

@@ -182,16 +182,8 @@ fn the_users_own_prompt_guards_its_fields_as_well() {
             "<process> {{ question }}",
         ),
     );
-    let shown = folder.run(&[
-        "prompts",
-        "render",
-        "in.jsonl",
-        "--prompt",
-        "prompt.txt",
-        "--few-shots",
-        "shots.txt",
-        "--tokens",
-    ]);
+    let shown = folder
+        .run_words("prompts render in.jsonl --prompt prompt.txt --few-shots shots.txt --tokens");
     shown.expect(0, &[]);
     let user = "<|im_end|>{{ question }} <process> True </process>|‹process> {{ question }}|<|im_end|>|{{ few_shots }}|";
     assert!(shown.stdout.contains(user), "{}", shown.stdout);
