@@ -67,7 +67,7 @@ fn samples() -> Vec<Sample> {
 
 fn prompt() {
     let source = juror_judge::catalog::resolve("tiny").expect("the embedded model");
-    let protocol = protocol::known()[0].clone();
+    let protocol = protocol::find("prime").expect("a built-in protocol");
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
         .expect("the built-in prompt");
     let text =
@@ -82,7 +82,7 @@ fn prompt() {
 }
 
 fn parse() {
-    let protocol = protocol::known()[0].clone();
+    let protocol = protocol::find("prime").expect("a built-in protocol");
     let thinking = "12+5=17 17 yes ; 17-4=13 14 no\n".repeat(4);
     let short = format!(
         "<think>{thinking}</think>\n<process> False </process>\n<outcome> True </outcome>\n<perfect> False </perfect>"

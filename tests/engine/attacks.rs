@@ -90,7 +90,7 @@ fn samples(protocol: &Arc<dyn Protocol>, text: &JudgeText) -> Vec<Sample> {
 #[test]
 fn no_verdict_comes_from_the_response() {
     let mut said = HashSet::new();
-    let known = protocol::known().iter();
+    let known = protocol::known();
     for protocol in known.filter(|known| !known.yields().score) {
         let (text, vocab) = text(Way::Never, protocol);
         let samples = samples(protocol, &text);

@@ -248,7 +248,7 @@ fn count() -> usize {
 #[test]
 fn nonsense_becomes_a_verdict() {
     let mut verdicts = 0;
-    let known = protocol::known().iter();
+    let known = protocol::known();
     for protocol in known.filter(|known| known.scaffold(ScaffoldWants::default()).is_some()) {
         for way in Way::ALL {
             let (text, vocab) = text(way, protocol);
@@ -515,7 +515,7 @@ impl LogitsModel for Thinks {
 
 #[test]
 fn no_verdict_is_put_into_thinking_that_a_judge_opens_itself() {
-    let known = protocol::known().iter();
+    let known = protocol::known();
     for protocol in known.filter(|known| known.scaffold(ScaffoldWants::default()).is_some()) {
         let (text, vocab) = text(Way::MayThink, protocol);
         let tokenizer = text.prompts.tokenizer();

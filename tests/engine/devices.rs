@@ -329,11 +329,11 @@ impl Protocol for Faulty {
     }
 
     fn template_text(&self) -> Option<&str> {
-        protocol::known()[0].template_text()
+        protocol::known().next().unwrap().template_text()
     }
 
     fn yields(&self) -> Yields {
-        protocol::known()[0].yields()
+        protocol::known().next().unwrap().yields()
     }
 
     fn max_new_tokens(&self) -> Option<usize> {
@@ -344,7 +344,10 @@ impl Protocol for Faulty {
         match self.matchers.fetch_add(1, Ordering::Relaxed) {
             2 => panic!("the protocol's fault"),
             4 => Some(Box::new(FaultyMatcher)),
-            _ => protocol::known()[0].stop(starts_in_thinking, wants_reason),
+            _ => protocol::known()
+                .next()
+                .unwrap()
+                .stop(starts_in_thinking, wants_reason),
         }
     }
 
@@ -357,7 +360,10 @@ impl Protocol for Faulty {
             self.parsed.fetch_add(1, Ordering::Relaxed) != 6,
             "the parser's fault"
         );
-        protocol::known()[0].parse(completion, starts_in_thinking)
+        protocol::known()
+            .next()
+            .unwrap()
+            .parse(completion, starts_in_thinking)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `juror models show`
 
 use std::io::{StdoutLock, Write};
-use std::sync::Arc;
 
 use super::super::download;
 use super::super::{Failure, OrFail};
@@ -168,7 +167,8 @@ fn rows_of(
     let protocol = judge
         .and_then(|judge| protocol::find(&judge.protocol))
         .filter(|protocol| protocol.template_text().is_some())
-        .unwrap_or_else(|| Arc::clone(&protocol::known()[0]));
+        .map_or_else(|| protocol::resolve("prime"), Ok)
+        .or_fail()?;
     let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default()).or_fail()?;
     match JudgeText::load(source, &protocol, &template) {
         Ok(text) => {

@@ -94,7 +94,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     )
     .unwrap();
     let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
-    let known = protocol::known().iter();
+    let known = protocol::known();
     known
         .map(|protocol| {
             let own = "<question>{{ question }}</question>\n<response>{{ student_answer }}</response>\n\

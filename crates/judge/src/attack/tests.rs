@@ -46,7 +46,7 @@ fn of_all(rows: &[Sample], seed: u64) -> Vec<Attack> {
 
 #[test]
 fn every_protocol_has_verdicts_that_it_would_read_as_right() {
-    let known = protocol::known().iter();
+    let known = protocol::known();
     // A score is no verdict that an attack could get.
     for protocol in known.filter(|known| !known.yields().score) {
         let target = target(protocol);

@@ -85,7 +85,7 @@ impl CustomIds {
                 "the custom_id `{shown}` is not one that `juror batch export` wrote"
             ));
         }
-        let built_in = protocol::known().iter().find(|own| {
+        let built_in = protocol::known().find(|own| {
             let template = own.template_text().map(PromptTemplate::parse);
             let Some(Ok(template)) = template else {
                 return false;

@@ -1,7 +1,7 @@
 //! A protocol that is declared: a TOML file ([`declaration`]) and a prompt text.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile};
 use super::form::{self, AnswerForm};
@@ -66,13 +66,22 @@ pub(crate) struct Declared {
     hash: Option<String>,
 }
 
-pub(super) fn built_in() -> Result<Vec<Arc<dyn Protocol>>, DeclarationError> {
-    BUILT_IN
-        .iter()
-        .map(|(name, text, template)| {
-            Ok(Arc::new(Declared::parse(name, text, *template)?) as Arc<dyn Protocol>)
-        })
-        .collect()
+/// Their names, the default first.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _, _)| *name)
+}
+
+/// The built-in protocol of that name, read when it is first asked for: compiling the patterns of all takes long.
+pub(super) fn built_in(name: &str) -> Option<&'static Arc<dyn Protocol>> {
+    static READ: [OnceLock<Arc<dyn Protocol>>; BUILT_IN.len()] =
+        [const { OnceLock::new() }; BUILT_IN.len()];
+    let place = BUILT_IN.iter().position(|(own, ..)| *own == name)?;
+    let (name, text, template) = BUILT_IN[place];
+    Some(READ[place].get_or_init(|| {
+        #[expect(clippy::expect_used, reason = "files that tests read")]
+        let protocol = Declared::parse(name, text, template).expect("a built-in protocol");
+        Arc::new(protocol)
+    }))
 }
 
 impl Declared {

@@ -57,7 +57,7 @@ mod visible;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 pub(crate) use control_text::tokens_in;
 #[cfg(feature = "serve")]
@@ -378,23 +378,13 @@ pub enum Unreadable {
 }
 
 /// Every built-in protocol, the default first.
-pub fn known() -> &'static [Arc<dyn Protocol>] {
-    static KNOWN: LazyLock<Vec<Arc<dyn Protocol>>> = LazyLock::new(|| {
-        #[allow(
-            clippy::expect_used,
-            reason = "files of the program itself, which every test of a protocol reads"
-        )]
-        declared::built_in().expect("every built-in protocol can be read")
-    });
-    &KNOWN
+pub fn known() -> impl Iterator<Item = &'static Arc<dyn Protocol>> {
+    declared::names().filter_map(declared::built_in)
 }
 
 /// The built-in protocol of that name.
 pub fn find(name: &str) -> Option<Arc<dyn Protocol>> {
-    known()
-        .iter()
-        .find(|protocol| protocol.name() == name)
-        .cloned()
+    declared::built_in(name).cloned()
 }
 
 /// The protocol that a name stands for: a built-in one, or a file of the user's that ends in `.toml`.
@@ -412,10 +402,9 @@ pub fn resolve(name: &str) -> Result<Arc<dyn Protocol>, DeclarationError> {
     if path.extension().is_some_and(|end| end == "toml") {
         return Ok(Arc::new(Declared::load(path)?));
     }
-    let names: Vec<&str> = known().iter().map(|protocol| protocol.name()).collect();
     Err(DeclarationError::Unknown {
         name: name.to_owned(),
-        known: names.join(", "),
+        known: declared::names().collect::<Vec<_>>().join(", "),
     })
 }
 
