@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use candle_core::Device;
@@ -26,8 +27,8 @@ use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::engine::{Engine, EngineError, Stats};
 use juror_engine::model::ModelError;
 
-/// How often it is checked whether the weights are loaded.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How often the share of the weights that is loaded is told.
+const TELL_EVERY: Duration = Duration::from_millis(20);
 
 /// Why a judge could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -231,24 +232,28 @@ pub(crate) fn build_engines(
 ) -> Result<Vec<DeviceEngine>, LoadError> {
     let several = devices.len() > 1;
     let progress = Arc::new(LoadProgress::default());
+    let (loads, ends) = channel::<()>();
     std::thread::scope(|scope| {
         let loading: Vec<_> = devices
             .into_iter()
             .map(|ModelDevices { name, all }| {
-                let progress = Arc::clone(&progress);
+                let (progress, loads) = (Arc::clone(&progress), loads.clone());
                 let thread = std::thread::Builder::new()
                     .name("load".into())
-                    .spawn_scoped(scope, move || panics::guarded(|| build(&all, progress)))
+                    .spawn_scoped(scope, move || {
+                        let _open = loads;
+                        panics::guarded(|| build(&all, progress))
+                    })
                     .map_err(threads::refused("loading the model"))?;
                 Ok((name, thread))
             })
             .collect::<Result<_, LoadError>>()?;
-        while loading.iter().any(|(_, engine)| !engine.is_finished()) {
+        drop(loads); // Nothing is sent: the channel closes with the last thread.
+        while ends.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
             if let (read, total @ 1..) = progress.bytes() {
                 // What is kept as stored may be read twice.
                 observe((read as f64 / total as f64).min(1.0));
             }
-            std::thread::sleep(LOOK_EVERY);
         }
         loading
             .into_iter()
