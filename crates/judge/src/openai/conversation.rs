@@ -116,7 +116,7 @@ impl ChatModel {
         };
         let markup = chat.as_ref().map_or("", ChatTemplate::source);
         let (contents, control) =
-            Tokenizer::from_json_hiding(&text.tokenizer_json, &|name, special| {
+            Tokenizer::from_json_hiding(&source.read_text("tokenizer.json")?, &|name, special| {
                 special || markup.contains(name)
             })?;
         let mut model = Self {

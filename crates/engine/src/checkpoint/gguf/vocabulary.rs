@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::metadata::Metadata;
@@ -180,15 +181,15 @@ impl Vocabulary {
     /// [`CheckpointError::Config`] naming the key.
     pub(super) fn read(metadata: &Metadata) -> Result<Self, CheckpointError> {
         let tokens = Tokens::read(metadata)?;
-        let mut tokenizer = match metadata.text("tokenizer.ggml.model")? {
+        let (mut parts, model) = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
             Some("llama") => {
                 let merges = merges_by_score(metadata, &tokens)?;
-                sentence_pieces(metadata, &tokens, &merges, true)?
+                sentence_pieces(metadata, &tokens, merges, true)?
             }
             Some("gemma4") => {
                 let merges = merges(metadata, &tokens)?;
-                sentence_pieces(metadata, &tokens, &merges, false)?
+                sentence_pieces(metadata, &tokens, merges, false)?
             }
             Some(other) => {
                 return metadata.fail(format!(
@@ -218,7 +219,7 @@ impl Vocabulary {
         let mut seen = HashSet::new();
         eos.retain(|id| seen.insert(*id));
         let pre = metadata.text("tokenizer.ggml.pre")?.unwrap_or_default();
-        let begins = tokenizer["pre_tokenizer"].is_null() || BEGINNING.contains(&pre);
+        let begins = parts["pre_tokenizer"].is_null() || BEGINNING.contains(&pre);
         let added = |key: &str, usual: bool| {
             let flag = metadata.flag(&format!("tokenizer.ggml.add_{key}_token"))?;
             let text = text_of(key)?.filter(|_| flag.unwrap_or(usual));
@@ -226,17 +227,62 @@ impl Vocabulary {
                 text.zip(metadata.token(&format!("tokenizer.ggml.{key}_token_id"))?),
             )
         };
-        tokenizer["post_processor"] = around(added("bos", begins)?, added("eos", false)?);
+        parts["post_processor"] = around(added("bos", begins)?, added("eos", false)?);
+        let tokenizer = serde_json::to_string(&TokenizerFile { parts, model });
+        let tokenizer = tokenizer.or_else(|error| metadata.fail(error.to_string()))?;
         let tokenizer_config = json!({
             "bos_token": text_of("bos")?,
             "eos_token": text_of("eos")?,
             "chat_template": metadata.text("tokenizer.chat_template")?,
         });
         Ok(Self {
-            tokenizer: tokenizer.to_string(),
+            tokenizer,
             tokenizer_config: tokenizer_config.to_string(),
             eos,
         })
+    }
+}
+
+/// A `tokenizer.json`, written from the file's own texts: a tree of copies would take up five times as much memory.
+#[derive(Serialize)]
+struct TokenizerFile<'a> {
+    #[serde(flatten)]
+    parts: Json,
+    model: Model<'a>,
+}
+
+/// The key `model`.
+#[derive(Serialize, Default)]
+struct Model<'a> {
+    r#type: Bpe,
+    dropout: Option<f32>,
+    unk_token: Option<&'a str>,
+    continuing_subword_prefix: Option<&'a str>,
+    end_of_word_suffix: Option<&'a str>,
+    fuse_unk: bool,
+    byte_fallback: bool,
+    ignore_merges: bool,
+    vocab: Entries<'a>,
+    merges: Vec<Merge<'a>>,
+}
+
+#[derive(Serialize, Default)]
+enum Bpe {
+    #[default]
+    #[serde(rename = "BPE")]
+    Name,
+}
+
+/// Two pieces that become one.
+type Merge<'a> = (&'a str, &'a str);
+
+/// Tokens with their ids.
+#[derive(Default)]
+struct Entries<'a>(Vec<(&'a str, usize)>);
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
     }
 }
 
@@ -320,7 +366,7 @@ impl<'a> Tokens<'a> {
 
     /// The table `vocab`. Added tokens with the highest ids get these from their order and are left out, as in the models'
     /// own files, so that no merge can make one of them. Added tokens between others must be in the table.
-    fn vocabulary(&self) -> Map<String, Json> {
+    fn vocabulary(&self) -> Entries<'a> {
         let plain = |id: usize| !self.is_added(id) && self.kinds[id] != UNUSED;
         let count = (0..self.texts.len()).filter(|id| plain(*id)).count();
         let used = (0..self.texts.len()).filter(|id| self.kinds[*id] != UNUSED);
@@ -328,20 +374,19 @@ impl<'a> Tokens<'a> {
             .clone()
             .enumerate()
             .all(|(place, id)| place == id && plain(id) == (id < count));
-        used.filter(|id| plain(*id) || !in_order)
-            .map(|id| (self.texts[id].clone(), id.into()))
-            .collect()
+        let listed = used.filter(|id| plain(*id) || !in_order);
+        Entries(listed.map(|id| (self.texts[id].as_str(), id)).collect())
     }
 }
 
 /// The merges that a file lists, first those that come first.
-fn merges(metadata: &Metadata, tokens: &Tokens) -> Result<Vec<[String; 2]>, CheckpointError> {
+fn merges<'a>(metadata: &Metadata<'a>, tokens: &Tokens) -> Result<Vec<Merge<'a>>, CheckpointError> {
     let Some(merges) = metadata.texts("tokenizer.ggml.merges")? else {
         return metadata.fail("no tokenizer.ggml.merges in its metadata");
     };
     check_merges(metadata, merges.len(), tokens)?;
-    let pair = |merge: &String| match merge.split_once(' ') {
-        Some((left, right)) if !right.contains(' ') => Ok([left.to_owned(), right.to_owned()]),
+    let pair = |merge: &'a String| match merge.split_once(' ') {
+        Some((left, right)) if !right.contains(' ') => Ok((left, right)),
         _ => metadata.fail(format!(
             "tokenizer.ggml.merges holds {merge:?}, which is no pair"
         )),
@@ -350,7 +395,10 @@ fn merges(metadata: &Metadata, tokens: &Tokens) -> Result<Vec<[String; 2]>, Chec
 }
 
 /// `tokenizer.json` of a vocabulary of byte pairs.
-fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointError> {
+fn byte_pairs<'a>(
+    metadata: &Metadata<'a>,
+    tokens: &Tokens<'a>,
+) -> Result<(Json, Model<'a>), CheckpointError> {
     let known = || -> String {
         let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names);
         names.copied().collect::<Vec<_>>().join(", ")
@@ -376,7 +424,7 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointEr
     };
     let split = |pattern: &&str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false });
     let splits = pre.patterns.iter().map(split);
-    Ok(json!({
+    let parts = json!({
         "version": "1.0",
         "truncation": null,
         "padding": null,
@@ -388,21 +436,26 @@ fn byte_pairs(metadata: &Metadata, tokens: &Tokens) -> Result<Json, CheckpointEr
         },
         "post_processor": null,
         "decoder": byte_level,
-        "model": {
-            "type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
-            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false,
-            "ignore_merges": pre.ignores_merges, "vocab": tokens.vocabulary(), "merges": pairs,
-        },
-    }))
+    });
+    let model = Model {
+        unk_token: None,
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: pre.ignores_merges,
+        vocab: tokens.vocabulary(),
+        merges: pairs,
+        ..Model::default()
+    };
+    Ok((parts, model))
 }
 
 /// `tokenizer.json` of `SentencePiece`'s vocabulary; `prefix` says whether a text begins with a space where the file does not.
-fn sentence_pieces(
-    metadata: &Metadata,
-    tokens: &Tokens,
-    merges: &[[String; 2]],
+fn sentence_pieces<'a>(
+    metadata: &Metadata<'a>,
+    tokens: &Tokens<'a>,
+    merges: Vec<Merge<'a>>,
     prefix: bool,
-) -> Result<Json, CheckpointError> {
+) -> Result<(Json, Model<'a>), CheckpointError> {
     const SPACE: &str = "\u{2581}";
     let given = metadata.flag("tokenizer.ggml.add_space_prefix")?;
     let prefix = given.unwrap_or(prefix);
@@ -422,7 +475,7 @@ fn sentence_pieces(
         decoders.push(json!({ "type": "Strip", "content": " ", "start": 1, "stop": 0 }));
     }
     normalizers.push(json!({ "type": "Replace", "pattern": { "String": " " }, "content": SPACE }));
-    Ok(json!({
+    let parts = json!({
         "version": "1.0",
         "truncation": null,
         "padding": null,
@@ -431,12 +484,17 @@ fn sentence_pieces(
         "pre_tokenizer": null,
         "post_processor": null,
         "decoder": { "type": "Sequence", "decoders": decoders },
-        "model": {
-            "type": "BPE", "dropout": null, "unk_token": unknown, "continuing_subword_prefix": null,
-            "end_of_word_suffix": null, "fuse_unk": true, "byte_fallback": true, "ignore_merges": false,
-            "vocab": tokens.vocabulary(), "merges": merges,
-        },
-    }))
+    });
+    let model = Model {
+        unk_token: unknown.map(String::as_str),
+        fuse_unk: true,
+        byte_fallback: true,
+        ignore_merges: false,
+        vocab: tokens.vocabulary(),
+        merges,
+        ..Model::default()
+    };
+    Ok((parts, model))
 }
 
 fn check_merges(
@@ -455,10 +513,10 @@ fn check_merges(
 
 /// All merges that make a piece from two others, those of the piece with the highest score first; for equal scores the
 /// longer left part, then the longer right part.
-fn merges_by_score(
-    metadata: &Metadata,
-    tokens: &Tokens,
-) -> Result<Vec<[String; 2]>, CheckpointError> {
+fn merges_by_score<'a>(
+    metadata: &Metadata<'a>,
+    tokens: &Tokens<'a>,
+) -> Result<Vec<Merge<'a>>, CheckpointError> {
     let scores = match metadata.numbers("tokenizer.ggml.scores")? {
         Some(scores) if scores.len() == tokens.texts.len() => scores,
         _ => {
@@ -496,6 +554,6 @@ fn merges_by_score(
     });
     Ok(merges
         .into_iter()
-        .map(|(_, left, right, _)| [left.to_owned(), right.to_owned()])
+        .map(|(_, left, right, _)| (left, right))
         .collect())
 }

@@ -7,23 +7,41 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
+use tokenizers::TokenizerBuilder;
 
+use super::shared_model::{Library, SharedModel};
 use super::unreadable;
 use crate::text::TextError;
 
 /// The prefix of names that no text spells: a Unicode noncharacter.
 const HIDDEN: char = '\u{FDD3}';
 
-/// The tokenizer of `document`, without added tokens.
-pub(super) fn without_added_tokens(document: &Value) -> Result<tokenizers::Tokenizer, TextError> {
-    let mut copy = document.clone();
-    hide_control_tokens(&mut copy);
-    if let Some(object) = copy.as_object_mut() {
-        object.insert("added_tokens".into(), Value::Array(Vec::new()));
-        // A post-processor may name added tokens that this copy lacks; it is never run.
-        object.insert("post_processor".into(), Value::Null);
+/// The `model` of `document` for text under judgement, if it must be another than the trusted one.
+pub(super) fn hidden_model(
+    mut model: Value,
+    document: &Value,
+) -> Result<Option<SharedModel>, TextError> {
+    let control = control_tokens(document);
+    if !lists(&model, &control) {
+        return Ok(None);
     }
-    copy.to_string().parse().map_err(|error| unreadable(&error))
+    rename(&mut model, &control);
+    let read = SharedModel::of(model);
+    read.map(Some).map_err(|error| unreadable(&error))
+}
+
+/// The tokenizer without added tokens. Its post-processor, which may name some, is never run.
+pub(super) fn without_added_tokens(
+    trusted: &Library,
+    model: SharedModel,
+) -> Result<Library, TextError> {
+    TokenizerBuilder::new()
+        .with_model(model)
+        .with_normalizer(trusted.get_normalizer().cloned())
+        .with_pre_tokenizer(trusted.get_pre_tokenizer().cloned())
+        .with_decoder(trusted.get_decoder().cloned())
+        .build()
+        .map_err(|error| unreadable(&error))
 }
 
 /// The document with unspellable names for the added tokens that `hides` picks by their text and whether they are special,
@@ -48,7 +66,9 @@ pub(super) fn hidden(
             token["content"] = Value::String(format!("{HIDDEN}{id}"));
         }
     }
-    rename(&mut copy, &names);
+    if let Some(model) = copy.get_mut("model") {
+        rename(model, &names);
+    }
     if let Some(object) = copy.as_object_mut() {
         // A post-processor may name added tokens by their text; it is never run.
         object.insert("post_processor".into(), Value::Null);
@@ -84,9 +104,9 @@ pub(super) fn unknown_token(document: &Value) -> Option<String> {
     Some(piece.to_owned())
 }
 
-/// Renames the control tokens of the plain vocabulary, and drops the merges that would make them.
-fn hide_control_tokens(document: &mut Value) {
-    let control: HashSet<String> = document
+/// The names of the control tokens among the added ones.
+fn control_tokens(document: &Value) -> HashSet<String> {
+    document
         .get("added_tokens")
         .and_then(Value::as_array)
         .into_iter()
@@ -96,13 +116,24 @@ fn hide_control_tokens(document: &mut Value) {
             let special = token.get("special").and_then(Value::as_bool) == Some(true);
             (special || is_markup(content)).then(|| content.to_owned())
         })
-        .collect();
-    rename(document, &control);
+        .collect()
+}
+
+/// Whether the plain vocabulary lists one of these tokens.
+fn lists(model: &Value, control: &HashSet<String>) -> bool {
+    match model.get("vocab") {
+        Some(Value::Object(vocabulary)) => control.iter().any(|name| vocabulary.contains_key(name)),
+        Some(Value::Array(pieces)) => pieces
+            .iter()
+            .filter_map(|piece| piece.get(0)?.as_str())
+            .any(|name| control.contains(name)),
+        _ => false,
+    }
 }
 
 /// Renames these tokens of the plain vocabulary, and drops the merges that would make them.
-fn rename(document: &mut Value, control: &HashSet<String>) {
-    let Some(model) = document.get_mut("model").and_then(Value::as_object_mut) else {
+fn rename(model: &mut Value, control: &HashSet<String>) {
+    let Some(model) = model.as_object_mut() else {
         return;
     };
     let mut renamed: HashMap<String, String> = HashMap::new();

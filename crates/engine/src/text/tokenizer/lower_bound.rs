@@ -18,6 +18,8 @@ use tokenizers::{
     PreTokenizer as _,
 };
 
+use super::shared_model::Library;
+
 /// How many bytes of a text are processed at a time.
 const PART: usize = 64 << 10;
 
@@ -59,9 +61,9 @@ struct Node {
 impl VocabularyTrie {
     /// The vocabulary of a tokenizer. `None` if a token may stand for more text than it spells, so that there is no lower
     /// bound: `WordPiece` and `WordLevel` make one token of an unknown word of any length.
-    pub(super) fn of(tokenizer: &tokenizers::Tokenizer) -> Option<Self> {
+    pub(super) fn of(tokenizer: &Library) -> Option<Self> {
         let vocabulary = tokenizer.get_vocab(false);
-        let (byte_fallback, dropped) = match tokenizer.get_model() {
+        let (byte_fallback, dropped) = match &**tokenizer.get_model() {
             ModelWrapper::BPE(model)
                 if model.continuing_subword_prefix.is_none()
                     && model.end_of_word_suffix.is_none() =>
@@ -92,12 +94,7 @@ impl VocabularyTrie {
     }
 
     /// A lower bound, above `most`, on the number of tokens of the text; `None` if the text may have no more than `most`.
-    pub(super) fn more_than(
-        &self,
-        most: usize,
-        tokenizer: &tokenizers::Tokenizer,
-        text: &str,
-    ) -> Option<usize> {
+    pub(super) fn more_than(&self, most: usize, tokenizer: &Library, text: &str) -> Option<usize> {
         let mut covering = MinimumCover::new(self);
         let mut rest = text;
         // The beginning counts as a cut: a tokenizer may put something before a text that becomes one token with its first word.
@@ -136,7 +133,7 @@ pub(super) fn first_part(text: &str) -> &str {
 }
 
 /// A part of a text as the model gets it; `None` if the tokenizer fails on it, which tokenising will report.
-fn prepared(tokenizer: &tokenizers::Tokenizer, part: &str) -> Option<String> {
+fn prepared(tokenizer: &Library, part: &str) -> Option<String> {
     let mut normalized = NormalizedString::from(part);
     if let Some(normalizer) = tokenizer.get_normalizer() {
         normalizer.normalize(&mut normalized).ok()?;

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `control_tokens` | the twin without added tokens |
 //! | `prefix` | what is put before a text |
+//! | `shared_model` | vocabulary and merges, which the twins share |
 //! | `growth`, `lower_bound` | how much longer a text may become; how many tokens it has at least |
 //! | `stream`, `token_bytes` | tokens decoded one by one; the bytes that they stand for |
 
@@ -21,6 +22,7 @@ mod control_tokens;
 mod growth;
 mod lower_bound;
 mod prefix;
+mod shared_model;
 mod stream;
 mod token_bytes;
 
@@ -28,14 +30,20 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokenizers::{Encoding, NormalizedString, Normalizer, PostProcessor, Token};
+use tokenizers::{
+    Encoding, NormalizedString, Normalizer, NormalizerWrapper, PostProcessor, PreTokenizerWrapper,
+    Token,
+};
 
 use crate::text::TextError;
 use growth::Growth;
 use juror_base::panics;
 use lower_bound::VocabularyTrie;
 use prefix::Prefix;
+use shared_model::Library;
 pub use stream::TextStream;
 
 /// Where a stretch of text stands in the whole text.
@@ -49,14 +57,16 @@ pub enum Place {
 
 /// A tokenizer with and without added tokens.
 struct Pair {
-    trusted: tokenizers::Tokenizer,
+    trusted: Library,
     /// The same vocabulary and merges, without any added token.
-    untrusted: tokenizers::Tokenizer,
+    untrusted: Library,
 }
 
 pub struct Tokenizer {
     /// The name of the file in messages.
     file: String,
+    /// One past the highest token id.
+    size: usize,
     /// The factor by which the normaliser may grow a text.
     growth: Growth,
     as_it_is: Pair,
@@ -115,15 +125,13 @@ impl Tokenizer {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
         check_size(&document)?;
         let growth = Growth::of(&document)?;
-        let trusted: tokenizers::Tokenizer = if has_random_merges(&document) {
-            document["model"]["dropout"] = Value::Null;
-            document.to_string().parse()
-        } else {
-            json.parse()
-        }
-        .map_err(|error| unreadable(&error))?;
-        let added_tokens = trusted.get_added_tokens_decoder();
         let unknown = control_tokens::unknown_token(&document);
+        // The largest part by far: it is dropped before the library reads it again.
+        let model = document.get_mut("model").map(Value::take);
+        let hidden = control_tokens::hidden_model(model.unwrap_or_default(), &document)?;
+        let trusted: Library = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        let size = vocab_size(&trusted);
+        let added_tokens = trusted.get_added_tokens_decoder();
         let control = added_tokens
             .iter()
             .filter(|(_, token)| token.special || control_tokens::is_markup(&token.content))
@@ -144,22 +152,24 @@ impl Tokenizer {
             .map(|(&id, _)| id)
             .collect();
         let around = put_around(&trusted).map_err(|error| unreadable(&error))?;
-        let untrusted = control_tokens::without_added_tokens(&document)?;
+        let model = hidden.unwrap_or_else(|| trusted.get_model().clone());
+        let untrusted = control_tokens::without_added_tokens(&trusted, model.clone())?;
         let continuing = match prefix::remove(&mut document) {
             None => None,
-            Some(prefix) => Some((
-                prefix,
-                Pair::new(
-                    document
-                        .to_string()
-                        .parse()
-                        .map_err(|error| unreadable(&error))?,
-                    control_tokens::without_added_tokens(&document)?,
-                )?,
-            )),
+            Some(prefix) => {
+                let mut continuing = trusted.clone();
+                continuing
+                    .with_normalizer(part::<NormalizerWrapper>(&document, "normalizer")?)
+                    .map_err(|error| unreadable(&error))?;
+                continuing
+                    .with_pre_tokenizer(part::<PreTokenizerWrapper>(&document, "pre_tokenizer")?);
+                let untrusted = control_tokens::without_added_tokens(&continuing, model)?;
+                Some((prefix, Pair::new(continuing, untrusted)?))
+            }
         };
         Ok(Self {
             file: FILE.to_owned(),
+            size,
             growth,
             as_it_is: Pair::new(trusted, untrusted)?,
             continuing,
@@ -288,14 +298,14 @@ impl Tokenizer {
         self.as_it_is.trusted.id_to_token(id).unwrap_or_default()
     }
 
-    fn untrusted_at(&self, place: Place) -> &tokenizers::Tokenizer {
+    fn untrusted_at(&self, place: Place) -> &Library {
         match &self.continuing {
             Some((prefix, continuing)) if !prefix.is_put_at(place) => &continuing.untrusted,
             _ => &self.as_it_is.untrusted,
         }
     }
 
-    fn encode(&self, tokenizer: &tokenizers::Tokenizer, text: &str) -> Result<Vec<u32>, TextError> {
+    fn encode(&self, tokenizer: &Library, text: &str) -> Result<Vec<u32>, TextError> {
         let encoding = self.attempt(text, || tokenizer.encode_fast(text, false))?;
         Ok(encoding.get_ids().to_vec())
     }
@@ -353,12 +363,7 @@ impl Tokenizer {
 
     /// One past the highest token id.
     pub fn vocab_size(&self) -> usize {
-        self.as_it_is
-            .trusted
-            .get_vocab(true)
-            .into_values()
-            .max()
-            .map_or(0, |id| id as usize + 1)
+        self.size
     }
 
     /// The bytes that each token id stands for within a text: empty for special tokens and the one for unknown characters.
@@ -369,26 +374,29 @@ impl Tokenizer {
 
     /// All tokens that are nothing but white space, in order of id.
     pub fn blank(&self) -> Vec<u32> {
-        let mut tokens = self.variants("");
+        let [mut tokens] = self.variants([""]);
         tokens.retain(|&id| !self.decode(&[id]).is_empty());
         tokens
     }
 
-    /// All tokens that spell `word`, whatever their case and surrounding space, in order of id.
-    pub fn variants(&self, word: &str) -> Vec<u32> {
-        (0..self.vocab_size() as u32)
-            .filter(|id| !self.control.contains(id))
-            .filter(|&id| self.decode(&[id]).trim().eq_ignore_ascii_case(word))
-            .collect()
+    /// For each of `words` all tokens that spell it, whatever their case and surrounding space, in order of id.
+    pub fn variants<const N: usize>(&self, words: [&str; N]) -> [Vec<u32>; N] {
+        let mut found = [const { Vec::new() }; N];
+        for id in (0..self.size as u32).filter(|id| !self.control.contains(id)) {
+            let text = self.decode(&[id]);
+            for (word, found) in words.iter().zip(&mut found) {
+                if text.trim().eq_ignore_ascii_case(word) {
+                    found.push(id);
+                }
+            }
+        }
+        found
     }
 }
 
 impl Pair {
     /// A pair of tokenizers without truncation and padding.
-    fn new(
-        mut trusted: tokenizers::Tokenizer,
-        mut untrusted: tokenizers::Tokenizer,
-    ) -> Result<Self, TextError> {
+    fn new(mut trusted: Library, mut untrusted: Library) -> Result<Self, TextError> {
         for tokenizer in [&mut trusted, &mut untrusted] {
             tokenizer
                 .with_truncation(None)
@@ -412,13 +420,19 @@ fn attempt(
     }
 }
 
-/// Whether merges are left out at random, as in the training of some models: the same text would have other tokens each time.
-fn has_random_merges(document: &Value) -> bool {
-    document
-        .get("model")
-        .and_then(|model| model.get("dropout"))
-        .and_then(Value::as_f64)
-        .is_some_and(|dropout| dropout > 0.0)
+/// A part of a `tokenizer.json` other than the model.
+fn part<T: DeserializeOwned>(document: &Value, key: &str) -> Result<Option<T>, TextError> {
+    let part = document.get(key).map(Option::<T>::deserialize);
+    Ok(part
+        .transpose()
+        .map_err(|error| unreadable(&error))?
+        .flatten())
+}
+
+/// One past the highest token id.
+fn vocab_size(tokenizer: &Library) -> usize {
+    let highest = tokenizer.get_vocab(true).into_values().max();
+    highest.map_or(0, |id| id as usize + 1)
 }
 
 /// The file that messages name by default.
@@ -440,7 +454,7 @@ const MAX_TOKENS: usize = 1 << 20;
 /// The most merges; there may be several for each token.
 const MAX_MERGES: usize = 1 << 21;
 
-/// Fails if a vocabulary would take too much memory: a merge takes a hundred times its bytes, and a vocabulary is kept four times.
+/// Fails if a vocabulary would take too much memory: a merge takes a hundred times its bytes, and a vocabulary is kept twice.
 fn check_size(document: &Value) -> Result<(), TextError> {
     let model = &document["model"];
     let count = |value: &Value| match value {
@@ -462,7 +476,7 @@ fn check_size(document: &Value) -> Result<(), TextError> {
 }
 
 /// What the post-processor puts before a text and behind it.
-fn put_around(tokenizer: &tokenizers::Tokenizer) -> tokenizers::Result<(Vec<u32>, Vec<u32>)> {
+fn put_around(tokenizer: &Library) -> tokenizers::Result<(Vec<u32>, Vec<u32>)> {
     let Some(processor) = tokenizer.get_post_processor() else {
         return Ok((Vec::new(), Vec::new()));
     };

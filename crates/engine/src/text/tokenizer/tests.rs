@@ -71,6 +71,36 @@ fn control_tokens_in_the_plain_vocabulary_are_not_made_of_letters() {
 }
 
 #[test]
+fn twins_share_one_vocabulary_unless_it_lists_control_tokens() {
+    let place =
+        |of: &Library| std::ptr::from_ref::<tokenizers::models::ModelWrapper>(of.get_model());
+    let same = |a: &Library, b: &Library| place(a) == place(b);
+    for unigram in [false, true] {
+        let listed = tokenizer(&document(unigram));
+        let (_, continuing) = listed.continuing.as_ref().unwrap();
+        assert!(!same(&listed.as_it_is.trusted, &listed.as_it_is.untrusted));
+        assert!(same(&listed.as_it_is.trusted, &continuing.trusted));
+        assert!(same(&listed.as_it_is.untrusted, &continuing.untrusted));
+
+        let mut apart = document(unigram);
+        for (place, name) in ["<|start|>", "<|end|>", "<|pad|>"].into_iter().enumerate() {
+            apart["added_tokens"][place]["content"] = json!(name);
+            apart["added_tokens"][place]["id"] = json!(12 + place);
+        }
+        let apart = tokenizer(&apart);
+        assert!(same(&apart.as_it_is.trusted, &apart.as_it_is.untrusted));
+        assert_eq!(apart.vocab_size(), 15);
+        assert_eq!(
+            apart.variants(["AB", "s", "none"]),
+            [vec![11], vec![9], vec![]]
+        );
+        // What the trusted one takes for a token is text to its twin.
+        assert_eq!(apart.encode_trusted("<|end|>").unwrap(), [13]);
+        assert!(!apart.encode_untrusted("<|end|>").unwrap().contains(&13));
+    }
+}
+
+#[test]
 fn nothing_is_put_before_text_that_goes_on() {
     let always = tokenizer(&document(false));
     assert_eq!(always.encode_trusted("a").unwrap(), [4, 5]);

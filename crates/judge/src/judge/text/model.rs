@@ -415,10 +415,8 @@ pub(crate) const BARE: &str = "{{ messages[-1].content }}";
 /// begin. A token with which labels of different numbers begin tells nothing.
 fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
     let Some(words) = protocol.choices() else {
-        return Ok(Choices::yes_or_no(
-            &tokenizer.variants("true"),
-            &tokenizer.variants("false"),
-        ));
+        let [yes, no] = tokenizer.variants(["true", "false"]);
+        return Ok(Choices::yes_or_no(&yes, &no));
     };
     // The number of each token; none where there are several.
     let mut numbers: BTreeMap<u32, Option<f32>> = BTreeMap::new();

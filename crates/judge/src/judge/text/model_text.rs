@@ -13,7 +13,6 @@ use juror_engine::text::tokenizer::Tokenizer;
 /// Configuration, tokenizer, and how the model's makers would have it generate.
 pub(crate) struct ModelText {
     pub(crate) config: ModelConfig,
-    pub(crate) tokenizer_json: String,
     pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) generation: GenerationDefaults,
     /// Settings of `generation_config.json` that are not applied.
@@ -27,9 +26,9 @@ impl ModelText {
     /// When one is missing or damaged, or tokenizer and configuration are of different models.
     pub(crate) fn load(source: &ModelSource) -> Result<Self, TextError> {
         let config = ModelConfig::load(source)?;
-        let tokenizer_json = source.read_text("tokenizer.json")?;
+        let json = source.read_text("tokenizer.json")?;
         let file = source.describe("tokenizer.json");
-        let tokenizer = Arc::new(Tokenizer::of_file(&tokenizer_json, &file)?);
+        let tokenizer = Arc::new(Tokenizer::of_file(&json, &file)?);
         if tokenizer.vocab_size() > config.vocab {
             return Err(TextError::Tokenizer(format!(
                 "{file}: token ids up to {}, and the configuration has a vocabulary of {}: they are not of the same model",
@@ -44,7 +43,6 @@ impl ModelText {
         }
         Ok(Self {
             config,
-            tokenizer_json,
             tokenizer,
             generation,
             notes,
