@@ -12,7 +12,7 @@ use super::rows::whole;
 use super::{Failure, OrFail, download};
 use juror_data::read_text;
 use juror_hub::Want;
-use juror_judge::endpoint::{EndpointSettings, MOST_AT_ONCE, PATIENCE, is_address};
+use juror_judge::endpoint::{EndpointSettings, LIMIT_AT_ONCE, MOST_AT_ONCE, PATIENCE, is_address};
 use juror_judge::judge::JudgeModel;
 
 /// The environment variable of a server's key.
@@ -33,7 +33,7 @@ pub(super) struct EndpointArguments {
     #[arg(long, value_name = "MODEL", value_parser = crate::cli::model_name::parse, help_heading = ENDPOINT)]
     tokenizer: Option<String>,
     /// Most requests at once; how many there are adapts to how fast the server answers [default: 64]
-    #[arg(long, value_name = "N", value_parser = whole(1_u32, 4096), help_heading = ENDPOINT)]
+    #[arg(long, value_name = "N", value_parser = whole(1_u32, LIMIT_AT_ONCE), help_heading = ENDPOINT)]
     max_concurrency: Option<u32>,
     /// Most requests a minute
     #[arg(long, value_name = "N", value_parser = whole(1_u32, u32::MAX), help_heading = ENDPOINT)]

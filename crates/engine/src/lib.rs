@@ -7,6 +7,9 @@
 //! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
 //! | [`grammar`] | answers of a given form: JSON schemas and grammars as the tokens that may come next |
 //! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
+//!
+//! Items in the prelude of `juror` warn of missing documentation.
+
 #![allow(
     missing_docs,
     reason = "what this crate offers to the others may change in any version"

@@ -18,6 +18,8 @@
 //! | [`batch`] | batch files in OpenAI's format: prompts out, answers in, and such files answered with a model here |
 //! | [`attack`] | responses that deserve no reward, and how often a judge gives them one (`juror attack`) |
 //! | `server` | the judge over HTTP (`juror serve`, feature `serve`) |
+//!
+//! Items in the prelude of `juror` warn of missing documentation.
 
 #![allow(
     missing_docs,
@@ -33,6 +35,7 @@ extern crate juror_data;
 
 pub mod attack;
 pub mod batch;
+#[warn(missing_docs)]
 pub mod by_name;
 pub mod catalog;
 pub mod endpoint;

@@ -98,7 +98,7 @@ impl Csv {
     /// Reads a record; `false` at the end. An unclosed quote does not take a whole file into memory.
     fn read(&mut self) -> Result<bool, DatasetError> {
         let most = self.bytes.limit.bytes() as u64 + self.bytes.limit.passed_over();
-        let (mut read, mut length) = (0, 0);
+        let (mut read, mut blanks, mut length) = (0, 0, 0);
         let record = &mut self.record;
         (record.count, record.unclosed) = (0, None);
         self.place = self.parser.line() as usize;
@@ -119,6 +119,10 @@ impl Csv {
                         .read_record(blank_lines, &mut record.bytes, &mut record.ends);
                     self.bytes.reader.consume(blank);
                     self.place = self.parser.line() as usize;
+                    blanks += blank as u64;
+                    if blanks > most {
+                        return Err(self.bytes.endless(self.place, most));
+                    }
                     continue;
                 }
                 if at_end {
@@ -239,7 +243,7 @@ impl RowReader for Csv {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
+    use std::io::{BufReader, Cursor, Read as _};
 
     use proptest::prelude::*;
 
@@ -268,6 +272,9 @@ mod tests {
             let mut bytes = Bytes::new("rows.csv".into(), io::empty(), LineLimit::DEFAULT, false).unwrap();
             bytes.reader = Box::new(BufReader::with_capacity(at_once, Cursor::new(text.clone())));
             let mut csv = Csv::new(bytes, b',').unwrap();
+            // Its memory grows with the record.
+            csv.record.bytes.truncate(1);
+            csv.record.ends.truncate(1);
             let all = of_crate(&text);
             let is_closed = of_crate(&format!("{text}\nz")).len() > all.len();
             prop_assert_eq!(csv.keys.len(), all.first().map_or(0, |(_, fields)| fields.len()));
@@ -286,6 +293,18 @@ mod tests {
             }
             prop_assert!(!csv.read().unwrap());
         }
+    }
+
+    #[test]
+    fn blank_lines_without_an_end_are_an_error() {
+        let endless = (&b"a,b\n"[..]).chain(io::repeat(b'\n'));
+        let bytes = Bytes::new("rows.csv".into(), endless, LineLimit(100), false).unwrap();
+        let mut csv = Csv::new(bytes, b',').unwrap();
+        let error = csv.next(&mut Vec::new()).unwrap_err();
+        assert!(
+            matches!(error, DatasetError::Endless { read: 500, .. }),
+            "{error}"
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::model::ModelError;
 /// How tokens are chosen. Temperature is applied first, then top-k, then top-p over what is left, then min-p.
 ///
 /// As TOML or JSON it must give the temperature; the other parameters default to keeping all tokens.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampling {
@@ -36,6 +37,7 @@ fn whole() -> f64 {
     1.0
 }
 
+#[warn(missing_docs)]
 impl Sampling {
     /// The likeliest token, always.
     pub const GREEDY: Self = Self {

@@ -9,6 +9,7 @@ use candle_core::{Device, DeviceLocation};
 use super::ModelError;
 
 /// A device as asked for on the command line: `auto`, `cpu`, `cuda`, `cuda:1`, `metal`.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
     /// CUDA when compiled in and present, else Metal when compiled in and present, else the CPU.
@@ -22,6 +23,7 @@ pub enum DeviceChoice {
     Metal,
 }
 
+#[warn(missing_docs)]
 impl DeviceChoice {
     /// Opens the device.
     ///

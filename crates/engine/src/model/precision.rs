@@ -248,6 +248,7 @@ fn unknown(what: &str, text: &str, known: &str) -> ModelError {
 pub type DtypeOrAuto = Option<DType>;
 
 /// The precision that the user asked for; where it is `None`, device and checkpoint decide.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrecisionChoice {
     /// `--dtype`: F32, F16 or BF16.
@@ -258,6 +259,7 @@ pub struct PrecisionChoice {
     pub kv: Option<DType>,
 }
 
+#[warn(missing_docs)]
 impl PrecisionChoice {
     /// Parses `--dtype`.
     ///

@@ -32,7 +32,7 @@ const STACK: usize = 1 << 20;
 pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
     let (served, text) = (Arc::clone(served), Arc::clone(text));
     let name = served.endpoint.client.base().to_owned();
-    let places = served.endpoint.most_at_once();
+    let places = served.endpoint.settings.at_once();
     let start = move |reports: Reports| {
         let shared = Arc::new(Shared {
             exchange: Exchange::new(&served, &text),
@@ -103,8 +103,8 @@ impl Backend for Remote {
         let mut work = lock(&shared.work);
         work.open += 1;
         work.waiting.push_back((request, form));
-        let hires =
-            work.idle < work.waiting.len() && work.threads < shared.served.endpoint.most_at_once();
+        let hires = work.idle < work.waiting.len()
+            && work.threads < shared.served.endpoint.settings.at_once();
         drop(work);
         // If the system gives no more threads, those that run do it.
         if hires {

@@ -127,8 +127,8 @@ impl Client {
             .max_redirects(0)
             .user_agent(concat!("juror/", env!("CARGO_PKG_VERSION")))
             .timeout_connect(Some(CONNECT))
-            .max_idle_connections_per_host(settings.most_at_once.max(1))
-            .max_idle_connections(settings.most_at_once.max(1));
+            .max_idle_connections_per_host(settings.at_once())
+            .max_idle_connections(settings.at_once());
         let certificates = http::certificates();
         if let Some(roots) =
             certificates.map_err(|error| EndpointError::usage(error.to_string()))?

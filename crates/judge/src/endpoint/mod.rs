@@ -53,6 +53,9 @@ use juror_engine::text::tokenizer::Tokenizer;
 /// Requests at once, at most, where the user does not say.
 pub const MOST_AT_ONCE: usize = 64;
 
+/// Requests at once, at most, whatever the user says: each takes a thread and a connection.
+pub const LIMIT_AT_ONCE: u32 = 4096;
+
 /// How long an answer may take where the user does not say.
 pub const PATIENCE: Duration = Duration::from_mins(10);
 
@@ -64,7 +67,7 @@ const ANY_CONTEXT: usize = 1 << 30;
 pub struct EndpointSettings {
     /// The key that is sent, if one is. It is in no manifest, no journal and no message.
     pub key: Option<String>,
-    /// Requests at once, at most.
+    /// Requests at once, at most: from 1 to [`LIMIT_AT_ONCE`]; the nearest of these where it is another number.
     pub most_at_once: usize,
     /// Requests a minute, at most.
     pub requests_per_minute: Option<u32>,
@@ -78,6 +81,13 @@ pub struct EndpointSettings {
     pub body: Map<String, Value>,
     /// Where the server took all of an answer for thinking, it is read there.
     pub answer_in_reasoning: bool,
+}
+
+impl EndpointSettings {
+    /// Requests at once, at most.
+    fn at_once(&self) -> usize {
+        self.most_at_once.clamp(1, LIMIT_AT_ONCE as usize)
+    }
 }
 
 impl Default for EndpointSettings {
@@ -234,11 +244,6 @@ impl Endpoint {
         format!("{self:?}: {asked}, {form}, {known}")
     }
 
-    /// Requests at once, at most.
-    fn most_at_once(&self) -> usize {
-        self.settings.most_at_once.max(1)
-    }
-
     /// Which of OpenAI's two routes prompts of a protocol take.
     fn route(&self, protocol: &dyn Protocol) -> Route {
         if self.takes_text() && protocol.chat() {
@@ -343,7 +348,7 @@ impl ModelServer for Endpoint {
             draws_anyway: !abilities.temperature,
             key: format!(" {form:?} {}", abilities.logprobs.is_some()),
             description: self.describe(&abilities),
-            most_at_once: self.most_at_once(),
+            most_at_once: self.settings.at_once(),
             server: Arc::new(ServedModel {
                 endpoint: self,
                 abilities,

@@ -65,7 +65,7 @@ struct State {
 impl Pace {
     pub(super) fn new(settings: &EndpointSettings) -> Self {
         let now = Instant::now();
-        let most = settings.most_at_once.max(1) as f64;
+        let most = settings.at_once() as f64;
         Self {
             state: Mutex::new(State {
                 limit: FIRST.min(most),

@@ -21,10 +21,22 @@ use juror_engine::engine::Stats;
 #[allow(clippy::large_enum_variant, reason = "there is one in a process")]
 pub enum Answerer {
     Model(ServiceSetup),
-    /// The judges of a cascade or a panel, in its order.
+    /// The judges of a cascade or a panel, in its order and as many as it has.
     Several(Vec<NamedSetup>, Together),
     /// The rules alone, under these options.
     Rules(RunOptions),
+}
+
+impl Answerer {
+    /// How many judges there are, and for how many their rule is, where these differ.
+    pub(crate) fn mismatch(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Several(judges, together) if judges.len() != together.members() => {
+                Some((judges.len(), together.members()))
+            }
+            _ => None,
+        }
+    }
 }
 
 pub struct NamedSetup {
@@ -389,6 +401,24 @@ impl TakeVerdict for TakeMember {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::together::panel::{Member, Panel, PanelRule};
+    use crate::protocol::Yields;
+    use crate::reward::calibration::Calibration;
+
+    #[test]
+    fn a_rule_has_as_many_judges_as_it_is_for() {
+        let panel = |members| Panel::new(PanelRule::Majority, members, None, false);
+        let nobody = |together| Answerer::Several(Vec::new(), Together::Panel(together));
+        let member = Member {
+            name: "one".to_owned(),
+            weight: 1.0,
+            yields: Yields::default(),
+            calibration: Calibration::default(),
+        };
+        assert_eq!(nobody(panel(vec![member])).mismatch(), Some((0, 1)));
+        assert_eq!(nobody(panel(Vec::new())).mismatch(), None);
+        assert_eq!(Answerer::Rules(RunOptions::default()).mismatch(), None);
+    }
 
     #[test]
     fn together_they_do_the_least_that_one_does() {

@@ -31,6 +31,7 @@ use juror_engine::model::ModelError;
 const TELL_EVERY: Duration = Duration::from_millis(20);
 
 /// Why a judge could not be loaded.
+#[warn(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -72,6 +73,7 @@ pub enum LoadError {
     Thread(#[from] ThreadError),
 }
 
+#[warn(missing_docs)]
 impl LoadError {
     /// True where the caller's input is at fault: files that are missing or damaged.
     pub fn is_usage(&self) -> bool {
@@ -109,12 +111,14 @@ impl LoadError {
 ///
 /// What a verdict says depends on its sample and on the options alone, never on the other samples of the call, on earlier
 /// calls, or on the number of devices. The prefix cache is kept from call to call.
+#[warn(missing_docs)]
 pub struct Judge {
     text: Arc<JudgeText>,
     engines: Vec<DeviceEngine>,
     options: RunOptions,
 }
 
+#[warn(missing_docs)]
 impl Judge {
     /// An engine for each of `devices`; the weights are loaded on all at once. `observe` is called with the share that
     /// is loaded.

@@ -65,12 +65,13 @@ pub use text::domain::{Domain, JudgeFile};
 pub use text::generation::GenerationDefaults;
 pub use text::model::{ChatSettings, JudgeText, OWN_HEAD, default_protocol};
 pub use text::own::OwnSolutions;
-pub use text::source::JudgeModel;
+pub use text::source::{JudgeModel, ModelServer};
 pub use text::{model, own, prompt};
 pub use together::{cascade, compare, consensus, panel};
 
 named! {
     /// How the rule-based verifier is used.
+    #[warn(missing_docs)]
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum RulesMode {
@@ -87,6 +88,7 @@ named! {
 }
 
 /// What decides the verdicts of a run, beside the model and the samples.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
     /// How tokens are chosen.
@@ -153,6 +155,7 @@ impl Default for RunOptions {
     }
 }
 
+#[warn(missing_docs)]
 impl RunOptions {
     /// A sample as the judge sees it.
     pub(crate) fn shown<'s>(&self, sample: &'s Sample) -> Cow<'s, Sample> {
@@ -215,6 +218,7 @@ pub enum RunEnd {
 }
 
 /// Why a run stopped.
+#[warn(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
     /// The engine failed.

@@ -6,7 +6,7 @@
 //! judge reads what the student wrote.
 //!
 //! Control tokens such as `<|im_end|>` are not handled here: `text/tokenizer/control_tokens` and
-//! `judge/field_text` tokenise fields apart from the prompt and with special tokens off, so that their characters remain
+//! `judge/text/field_text` tokenise fields apart from the prompt and with special tokens off, so that their characters remain
 //! characters.
 //!
 //! The rule, which whoever prepares training data for a judge must apply as well, is that of this expression in

@@ -13,6 +13,7 @@ use calibration::Calibration;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Verdict};
 
 /// How a verdict becomes a reward, from 0 to 1.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub enum RewardPolicy {
@@ -91,6 +92,7 @@ const NAMED: [(&str, RewardPolicy); 6] = [
     ("parts", RewardPolicy::Parts),
 ];
 
+#[warn(missing_docs)]
 impl RewardPolicy {
     /// The policy where the user names none: the score of a protocol that gives one, and of one that does not judge the process,
     /// the outcome.

@@ -184,6 +184,9 @@ pub enum ServerError {
     /// The system refused what a server needs.
     #[error("the server could not be started: {0}")]
     Start(#[source] io::Error),
+    /// There are not as many judges as their rule is for.
+    #[error("{judges} judges cannot decide by a rule for {members}")]
+    Judges { judges: usize, members: usize },
     /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -288,6 +291,9 @@ pub fn serve(
 
 impl App {
     fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
+        if let Some((judges, members)) = setup.answerer.mismatch() {
+            return Err(ServerError::Judges { judges, members });
+        }
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let observer = || -> Observer {
             let own = Arc::clone(&metrics);

@@ -3,7 +3,7 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | this one | the two routes |
+//! | this one | the two routes; why a server cannot be asked ([`EndpointError`]); how many bytes a token stands for (`BYTES_PER_TOKEN`) |
 //! | [`answer`] | an engine's answer, read |
 //! | [`logprobs`] | log-probabilities of its tokens, read |
 //! | [`form`] | the form of an answer in the words of servers |

@@ -5,6 +5,7 @@ use juror_engine::engine::Drafts;
 use juror_engine::model::{ModelError, PrecisionChoice, Shard};
 
 /// What the user asked of an engine; a size that is `None` is chosen by [`engine_config`](super::engine_config).
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// What weights, activations, keys and values are stored in.
@@ -34,6 +35,7 @@ pub struct EngineOptions {
     pub others: usize,
 }
 
+#[warn(missing_docs)]
 impl EngineOptions {
     /// How many devices hold one model together.
     pub(crate) fn devices_of_a_model(&self) -> usize {

@@ -25,6 +25,7 @@ use juror_engine::text::reasoning::{Answer, ThinkingStyle};
 use juror_engine::text::tokenizer::{Place, Tokenizer};
 
 /// The user's settings of the chat template and of the thinking style; by default none.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatSettings {
     /// Options of the chat template.
