@@ -77,16 +77,21 @@ fn flops(device: &Device, precision: Precision) -> Result<f64, ModelError> {
     Ok(twice * 2.0 * (rows * width * width) as f64 / time.as_secs_f64())
 }
 
-/// Measures summing a buffer larger than any cache, on all threads.
+/// Measures reading a buffer larger than any cache, on all threads: a number of each line, which is read as a whole.
 fn host_bandwidth() -> f64 {
     const NUMBERS: usize = 1 << 26;
+    /// Bytes of a cache line, or half of one.
+    const LINE: usize = 64;
     let buffer = vec![1u64; NUMBERS / 2];
     let mut least = Duration::MAX;
     for _ in 0..=ROUNDS {
         let started = Instant::now();
         let sum: u64 = buffer
             .par_chunks(1 << 16)
-            .map(|part| part.iter().fold(0u64, |sum, x| sum.wrapping_add(*x)))
+            .map(|part| {
+                let of_lines = part.iter().step_by(LINE / 8);
+                of_lines.fold(0u64, |sum, x| sum.wrapping_add(*x))
+            })
             .reduce(|| 0, u64::wrapping_add);
         std::hint::black_box(sum);
         least = least.min(started.elapsed());

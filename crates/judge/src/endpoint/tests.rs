@@ -112,6 +112,17 @@ fn more_at_once_where_that_brings_more() {
 }
 
 #[test]
+fn a_number_out_of_bounds_is_the_nearest_within() {
+    for (most_at_once, allowed) in [(0, 1), (7, 7), (usize::MAX, 4096)] {
+        let settings = EndpointSettings {
+            most_at_once,
+            ..EndpointSettings::default()
+        };
+        assert_eq!(settings.at_once(), allowed);
+    }
+}
+
+#[test]
 fn a_busy_server_is_given_time() {
     let pace = pace(&EndpointSettings::default());
     let made = pace.enter().unwrap();
