@@ -69,7 +69,6 @@ enum Outcome<'l> {
 /// How a run of rows is verified.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VerifySettings {
-    /// The rules to compare by.
     pub profile: Profile,
     /// Settings of every row that has none of its own, as JSON: a row's `config` replaces them key by key.
     pub config: Map<String, Value>,
@@ -96,7 +95,6 @@ pub(crate) struct Counts {
     pub bad: usize,
     /// What is wrong with the first of them.
     pub first_bad: String,
-    /// Answered rows by their status.
     pub by_status: HashMap<Status, usize>,
     /// What files show of decimal marks, where a verdict depends on it.
     pub decimals: Option<Decimals>,
@@ -171,7 +169,6 @@ pub(crate) enum VerifyError {
     /// The file of the output could not be written.
     #[error(transparent)]
     File(#[from] OutputError),
-    /// The settings are not understood.
     #[error("{0}")]
     Settings(String),
     /// The thread that reads could not be started.
@@ -180,7 +177,6 @@ pub(crate) enum VerifyError {
     /// An error of our own in reading.
     #[error("an error of juror itself ({0}); please report it with the input")]
     Panicked(String),
-    /// It was asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -478,7 +474,6 @@ impl VerifySettings {
     }
 }
 
-/// A line of the input.
 #[derive(Debug)]
 struct RowLine {
     /// The input that it is of.
@@ -544,7 +539,6 @@ struct Waiting {
     /// The verifier is gone.
     abandoned: bool,
     error: Option<DatasetError>,
-    /// What the reader panicked with.
     panic: Option<String>,
 }
 

@@ -71,7 +71,6 @@ impl Breakdown {
         Some(sum)
     }
 
-    /// Attention's share of the total.
     pub(super) fn attention_share(&self) -> f64 {
         let total: f64 = self.parts().iter().map(|(_, seconds)| seconds).sum();
         (self.prefill_attention_s + self.decode_attention_s) / total.max(1e-9)

@@ -100,7 +100,6 @@ impl Estimate {
         }
     }
 
-    /// Seconds of the whole run.
     pub(crate) fn seconds(&self) -> f64 {
         self.prompt_seconds + self.output_seconds
     }

@@ -10,7 +10,6 @@ use juror_engine::engine::{
 };
 use juror_engine::model::profile::{Profile, Span};
 
-/// What came of a run.
 pub(crate) struct Measured {
     /// What it took to compute the template, before the clock started.
     pub template: Duration,

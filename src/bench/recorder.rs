@@ -23,7 +23,6 @@ pub(crate) struct Step {
     pub used_blocks: usize,
 }
 
-/// Everything recorded in a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub steps: Vec<Step>,

@@ -75,7 +75,6 @@ pub(crate) struct Report {
     pub kv_blocks: usize,
 }
 
-/// Times of requests and tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Latencies {
     first_token: Option<Spread>,

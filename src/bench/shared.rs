@@ -21,7 +21,6 @@ impl SharedModel {
         lock(&self.0)
     }
 
-    /// Starts or stops recording spans.
     pub(crate) fn set_profile(&self, profile: Profile) {
         *self.model().profile() = profile;
     }

@@ -278,7 +278,6 @@ fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, 
     Ok(rows)
 }
 
-/// An attack as a row.
 fn write_row(out: &mut dyn Write, attack: &Attack) -> std::io::Result<()> {
     let Sample { id, question, .. } = &attack.sample;
     let row = json!({"id": id, "question": question, "reference_answer": attack.sample.reference_answer,
@@ -384,7 +383,6 @@ fn write_tables(
     Ok(())
 }
 
-/// A line of the table.
 fn row(protocol: &str, family: Family, report: Option<&FamilyReport>) -> [String; 9] {
     let Some(report) = report else {
         let known = [family.name(), protocol, "not applicable"];

@@ -149,7 +149,6 @@ fn form(messages: bool) -> Form {
     if messages { Form::Messages } else { Form::Text }
 }
 
-/// The files that are written.
 struct Files {
     out: Option<OutputFile>,
     json: Option<OutputFile>,

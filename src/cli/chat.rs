@@ -50,7 +50,6 @@ pub(super) struct ThinkingArguments {
 }
 
 impl ThinkingArguments {
-    /// The style that is named.
     pub(super) fn style(&self) -> Option<ThinkingStyle> {
         let tags = self.thinking_tags.clone().map(ThinkingStyle::Tags);
         tags.or_else(|| self.thinking_style.clone())

@@ -68,7 +68,6 @@ impl ColumnArguments {
         text
     }
 
-    /// The columns that were named.
     pub(super) fn map(&self) -> Result<ColumnMap, ColumnError> {
         let columns = ColumnMap::parse(&self.columns)?.with_preset(self.preset);
         Ok(columns.with_reasoning(self.answer_in_reasoning))

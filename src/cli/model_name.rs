@@ -1,6 +1,5 @@
 //! Models as people name them: the address of a page on the hub is the model that it shows, and names that only an API knows are told.
 
-/// Hosts of the hub's pages.
 const HOSTS: [&str; 3] = ["huggingface.co", "www.huggingface.co", "hf.co"];
 
 /// What follows a model's name in the address of a page of one of its revisions.

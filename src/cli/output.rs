@@ -243,7 +243,6 @@ fn read_by_command_line() -> Read {
 }
 
 impl OutputArguments {
-    /// The outputs of a run.
     pub(super) fn resolve(&self, shard: Option<Shard>, trials: u32) -> Result<RunOutputs, Failure> {
         let out = self.output.clone().filter(|path| path.as_os_str() != "-");
         let out = out.map(|out| shard_in_name(out, shard));

@@ -223,7 +223,6 @@ pub(super) fn counts(summary: &Summary) -> String {
 /// What is known of a run, by name.
 type Rows = Vec<(&'static str, String)>;
 
-/// The run in a table.
 pub(super) fn print_summary(summary: &Summary) {
     let mut rows = vec![("verdicts", counts(summary))];
     truths(summary, &mut rows);
@@ -272,7 +271,6 @@ fn truths(summary: &Summary, rows: &mut Rows) {
     }
 }
 
-/// What the responses are worth.
 fn rewards(summary: &Summary, rows: &mut Rows) {
     let judged = summary.process.known > 0;
     let mut add = |name, text| rows.push((name, text));
@@ -411,7 +409,6 @@ fn sources(summary: &Summary, rows: &mut Rows) {
     }
 }
 
-/// What the run has cost.
 fn costs(summary: &Summary, rows: &mut Rows) {
     let mut add = |name, text| rows.push((name, text));
     let tokens = summary.tokens;

@@ -144,7 +144,6 @@ pub(super) struct PanelFile {
     pub(super) judges: Vec<PanelJudge>,
 }
 
-/// A judge of a panel.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PanelJudge {

@@ -97,7 +97,6 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     }
 }
 
-/// Options of what is written.
 fn outputs(given: &Given) -> anyhow::Result<()> {
     let ids: Vec<&str> = given
         .command

@@ -51,9 +51,6 @@ impl<'p> ContentPart<'p> {
     }
 
     /// The text of all parts, a refusal's too, and the names of what is left out.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
     pub fn join(parts: &[Value]) -> Result<(String, Vec<&'static str>), String> {
         let (mut said, mut left_out) = (String::new(), Vec::new());
         for part in parts {

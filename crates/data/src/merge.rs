@@ -13,7 +13,6 @@ use crate::verdict::Verdict;
 /// Outputs that cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// An output's journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("{} and {} are of different runs:\n{differences}", first.display(), second.display())]
@@ -52,9 +51,6 @@ pub struct Shards {
 
 impl Shards {
     /// Checks by their journals that `outputs` are all shards of one input, judged with the same settings.
-    ///
-    /// # Errors
-    /// When they are not.
     pub fn open(outputs: &[PathBuf]) -> Result<Self, MergeError> {
         let mut found: Vec<(Shard, PathBuf)> = Vec::new();
         let mut first: Option<(Manifest, PathBuf)> = None;

@@ -49,9 +49,6 @@ impl Rejected {
     }
 
     /// Writes them, one JSON object each.
-    ///
-    /// # Errors
-    /// When they cannot be read again, or written.
     pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
         let Some(mut lines) = self.lines.as_ref() else {
             return Ok(());

@@ -129,9 +129,6 @@ impl Samples for Rows {
 
 impl Rows {
     /// The samples at `positions` whose rows' bytes satisfy `may_be`, in that order; `None` in place of the others.
-    ///
-    /// # Errors
-    /// As [`Samples::fetch`].
     pub fn fetch_where(
         &self,
         positions: &[usize],

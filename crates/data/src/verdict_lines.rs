@@ -57,9 +57,6 @@ pub struct VerdictLine<'l> {
 
 impl<'l> VerdictLine<'l> {
     /// Reads a line.
-    ///
-    /// # Errors
-    /// What is wrong with it, for the user.
     pub fn parse(row: &'l [u8]) -> Result<Self, String> {
         serde_json::from_slice(row).map_err(|error| {
             let why = of_another_kind(row).unwrap_or_else(|| error.to_string());

@@ -12,6 +12,7 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
     reason = "what this crate offers to the others may change in any version"
 )]
 
@@ -45,10 +46,8 @@ use juror_data::output::OutputError;
 /// Why verdicts cannot be scored, shown, labelled or made into data.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
-    /// An input cannot be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("{0}")]

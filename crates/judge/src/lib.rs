@@ -23,6 +23,7 @@
 
 #![allow(
     missing_docs,
+    clippy::missing_errors_doc,
     reason = "what this crate offers to the others may change in any version"
 )]
 #![cfg_attr(

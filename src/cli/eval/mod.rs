@@ -222,7 +222,6 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Reads a file of verdicts.
     pub(super) fn verdicts(&mut self, path: &Path) -> Result<Verdicts, Failure> {
         // Labels in verdicts are those of the first file.
         let own = self.own && self.samples.labelled.is_empty();

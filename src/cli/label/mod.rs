@@ -235,7 +235,6 @@ fn nothing_to_do(
     Ok(DONE)
 }
 
-/// The labels of two people.
 fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
     let read = |path: &Path| {
         let labels = read_labels(path)?;

@@ -146,7 +146,6 @@ fn class_of(source: &ModelSource) -> String {
     class
 }
 
-/// The judges that are known.
 fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
     let percent =
         |figure: Option<f64>| figure.map_or_else(|| "–".into(), |figure| format!("{figure:.2}"));

@@ -98,18 +98,22 @@ impl Csv {
     /// Reads a record; `false` at the end. An unclosed quote does not take a whole file into memory.
     fn read(&mut self) -> Result<bool, DatasetError> {
         let most = self.bytes.limit.bytes() as u64 + self.bytes.limit.passed_over();
-        let (mut read, mut blanks, mut length) = (0, 0, 0);
+        let (mut read, mut begun, mut length) = (0, false, 0);
         let record = &mut self.record;
         (record.count, record.unclosed) = (0, None);
         self.place = self.parser.line() as usize;
         loop {
+            if read > most {
+                let limit = self.bytes.limit.passed_over();
+                return Err(self.bytes.endless(self.place, limit));
+            }
             let input = match self.bytes.reader.fill_buf() {
                 Ok(input) => input,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(source) => return Err(self.bytes.broken_off(self.place, source)),
             };
             let at_end = input.is_empty();
-            if read == 0 {
+            if !begun {
                 let is_end_of_line = |byte: &&u8| matches!(byte, b'\r' | b'\n');
                 let blank = input.iter().take_while(is_end_of_line).count();
                 if blank > 0 {
@@ -119,10 +123,7 @@ impl Csv {
                         .read_record(blank_lines, &mut record.bytes, &mut record.ends);
                     self.bytes.reader.consume(blank);
                     self.place = self.parser.line() as usize;
-                    blanks += blank as u64;
-                    if blanks > most {
-                        return Err(self.bytes.endless(self.place, most));
-                    }
+                    read += blank as u64;
                     continue;
                 }
                 if at_end {
@@ -135,6 +136,7 @@ impl Csv {
                 None if at_end => &b"\n"[..],
                 None => input,
             };
+            begun = true;
             let line = self.parser.line() as usize;
             let (result, taken, written, ends) = self.parser.read_record(
                 input,
@@ -155,10 +157,6 @@ impl Csv {
                     record.ends.resize(2 * record.ends.len(), 0);
                 }
                 ReadRecordResult::InputEmpty if at_end => record.unclosed = Some(line),
-                ReadRecordResult::InputEmpty if read > most => {
-                    let limit = self.bytes.limit.passed_over();
-                    return Err(self.bytes.endless(self.place, limit));
-                }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::Record => break,
                 ReadRecordResult::End => return Ok(false),
@@ -302,7 +300,7 @@ mod tests {
         let mut csv = Csv::new(bytes, b',').unwrap();
         let error = csv.next(&mut Vec::new()).unwrap_err();
         assert!(
-            matches!(error, DatasetError::Endless { read: 500, .. }),
+            matches!(error, DatasetError::Endless { read: 400, .. }),
             "{error}"
         );
     }

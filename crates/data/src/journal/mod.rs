@@ -186,9 +186,6 @@ impl Journal {
     }
 
     /// A journal of a run that cannot be resumed: an unnamed temporary file, which disappears with the process.
-    ///
-    /// # Errors
-    /// When there is no place for temporary files.
     pub fn temporary() -> Result<Self, JournalError> {
         let path = std::env::temp_dir();
         let file = temporary(None).map_err(|source| JournalError::Temporary {
@@ -263,9 +260,6 @@ impl Journal {
     }
 
     /// Makes everything appended so far survive a power cut. To be called now and then, and at the end.
-    ///
-    /// # Errors
-    /// When the system cannot.
     pub fn sync(&mut self) -> Result<(), JournalError> {
         if self.temporary {
             return Ok(());

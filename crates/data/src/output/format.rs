@@ -21,9 +21,6 @@ pub enum OutputFormat {
 impl OutputFormat {
     /// The format by the extension of a file's name: `.csv`, `.parquet`, and `.jsonl`, `.ndjson` or none for JSON lines.
     /// What is not a file in a folder (`/dev/stdout`, a pipe) gets JSON lines.
-    ///
-    /// # Errors
-    /// When the name has the extension of another format.
     pub fn of(out: &Path) -> Result<Self, OutputError> {
         if !has_place_beside(out) {
             return Ok(Self::JsonLines);
@@ -57,9 +54,6 @@ impl OutputFormat {
     }
 
     /// As [`Self::write`], for lines with these columns.
-    ///
-    /// # Errors
-    /// The same.
     pub fn write_table(
         self,
         file: &OutputFile,

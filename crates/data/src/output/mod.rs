@@ -51,9 +51,6 @@ pub enum OutputError {
 
 impl OutputError {
     /// The error that ended the filling of an output, where it is an `E` as [`io::Error::other`] takes it.
-    ///
-    /// # Errors
-    /// This error, where it is another.
     pub fn own<E: Error + Send + Sync + 'static>(self) -> Result<E, Self> {
         match self {
             Self::Write { path, source } => source

@@ -125,9 +125,6 @@ struct Launched {
 
 impl Engine {
     /// An engine without work.
-    ///
-    /// # Errors
-    /// A size of zero.
     pub fn new(model: Box<dyn StepModel>, config: &EngineConfig) -> Result<Self, EngineError> {
         for (name, value) in [
             ("KV blocks", config.blocks),

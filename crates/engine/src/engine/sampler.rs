@@ -191,9 +191,6 @@ pub struct Chosen {
 const PARALLEL_LOGITS: usize = 1 << 16;
 
 /// Chooses one token for each row of `logits` (`[rows, vocab]`, f32). A row that holds NaN, or nothing above minus infinity, gives `None`.
-///
-/// # Errors
-/// When the logits cannot be brought to the host.
 pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>>, ModelError> {
     let (height, vocab) = logits.dims2()?;
     if height != rows.len() {

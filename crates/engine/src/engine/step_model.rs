@@ -73,9 +73,6 @@ pub trait StepModel: Send {
 
     /// Chooses a token for each of the `logits` of the step launched last, as `rows` ask, one each in the same order. A step
     /// for which this was not called, or failed, before the next launch was given up.
-    ///
-    /// # Errors
-    /// As [`Self::launch`].
     fn choose(&mut self, forward: Forward, rows: &[RowRequest]) -> Result<Ticket, ModelError>;
 
     /// Waits for a step and returns the choice of each row: `None` for a row whose logits are NaN (the token that
@@ -98,18 +95,12 @@ pub trait StepModel: Send {
 /// A model that computes logits, from which the host chooses the tokens.
 pub trait LogitsModel: Send {
     /// Puts the packed tokens through the model, storing their keys and values in the batch's slots; returns `[batch.logits.len(), vocab]`.
-    ///
-    /// # Errors
-    /// As [`StepModel::launch`].
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 
     /// As [`StepModel::properties`]; scheduling is never asynchronous.
     fn properties(&self) -> Properties;
 
     /// As [`StepModel::shrink`].
-    ///
-    /// # Errors
-    /// As there.
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError>;
 }
 

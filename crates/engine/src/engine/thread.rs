@@ -31,9 +31,6 @@ pub enum EngineReport {
 
 impl EngineThread {
     /// Starts the thread; `report` is called on it, and must not block for long.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub fn spawn(
         engine: Engine,
         mut report: impl FnMut(EngineReport) + Send + 'static,

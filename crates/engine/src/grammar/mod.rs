@@ -67,9 +67,6 @@ pub struct GrammarCompiler {
 
 impl GrammarCompiler {
     /// A compiler for the vocabulary of `tokenizer`; the tokens `eos` end an answer.
-    ///
-    /// # Errors
-    /// [`GrammarError::Vocabulary`].
     pub fn new(tokenizer: &Arc<Tokenizer>, eos: &[u32]) -> Result<Self, GrammarError> {
         let mut words = tokenizer.token_bytes().ok_or(GrammarError::Vocabulary)?;
         let known = |token: &u32| (*token as usize) < words.len();
@@ -94,9 +91,6 @@ impl GrammarCompiler {
     }
 
     /// Makes a grammar.
-    ///
-    /// # Errors
-    /// [`GrammarError::Source`].
     pub fn compile(&self, source: &GrammarSource) -> Result<Grammar, GrammarError> {
         let mut matcher = matcher(&self.factory, source)?;
         let firsts = mask(&mut matcher, &self.eos);
@@ -136,9 +130,6 @@ impl Grammars {
     }
 
     /// The grammar of a source, compiled if it is not cached.
-    ///
-    /// # Errors
-    /// As [`GrammarCompiler::new`] and [`GrammarCompiler::compile`].
     pub fn get(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
         let grammar = {
             // A panic while the lock is held leaves the map unchanged.
@@ -288,9 +279,6 @@ fn refusal(error: impl std::fmt::Display) -> GrammarError {
 
 impl GrammarSource {
     /// Checks that a grammar can be compiled, for whatever vocabulary.
-    ///
-    /// # Errors
-    /// [`GrammarError::Source`].
     pub fn check(&self) -> Result<(), GrammarError> {
         let bytes: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
         let info = TokRxInfo::new(bytes.len() as u32, INVALID_TOKEN);

@@ -98,9 +98,6 @@ impl Output<'_> {
 
     /// Writes preference pairs: `prompt`, `chosen`, `rejected`, the scores and ids of both, and whether the rejected response is a
     /// lucky guess.
-    ///
-    /// # Errors
-    /// As [`Self::hard`].
     pub fn pairs(&self, pairs: &Pairs) -> Result<Written, EvalError> {
         let text = match self.form {
             Form::Text => CellKind::Text,
@@ -150,9 +147,6 @@ impl Output<'_> {
     }
 
     /// Writes the best responses, with `reward` and `n`, the number of responses each was chosen from.
-    ///
-    /// # Errors
-    /// As [`Self::hard`].
     pub fn best(&self, best: &Best) -> Result<Written, EvalError> {
         let own = self.response_keys(&[("reward", CellKind::Number), ("n", CellKind::Integer)]);
         self.write(
@@ -169,9 +163,6 @@ impl Output<'_> {
     }
 
     /// Writes accepted responses, with `reward` and `c`: up to a number for each question, and each text once.
-    ///
-    /// # Errors
-    /// As [`Self::hard`].
     pub fn sft(
         &self,
         accepted: &Accepted,

@@ -130,9 +130,6 @@ impl Default for LabelColumns {
 impl LabelColumns {
     /// Parses `FIELD=KEY` settings. A field that is not named is looked for under its usual keys; one with an empty key is
     /// not read.
-    ///
-    /// # Errors
-    /// What is wrong with the texts, for the user.
     pub fn parse<S: AsRef<str>>(named: &[S]) -> Result<Self, String> {
         let mut columns = Self::default();
         for text in named {
@@ -255,9 +252,6 @@ impl LabelColumns {
     }
 
     /// What the letter `C` means in each of the fields whose labels are `seen`; `None` where none of them is open.
-    ///
-    /// # Errors
-    /// Where it is unknown whose letter it is.
     pub(crate) fn meaning(&self, seen: &[LettersSeen; 3]) -> Result<[Option<bool>; 3], String> {
         let mut meaning = [None; 3];
         for ((field, seen), meaning) in TRUTHS.into_iter().zip(seen).zip(&mut meaning) {

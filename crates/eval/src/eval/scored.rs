@@ -230,9 +230,6 @@ impl Samples {
     }
 
     /// The keys of the first row of data, for a message that no row has a label.
-    ///
-    /// # Errors
-    /// When the row cannot be read.
     pub fn keys_of(inputs: &[PathBuf], options: LoadOptions) -> Result<Vec<String>, EvalError> {
         let options = LoadOptions {
             keep: Keep::parse(["all"]),

@@ -81,9 +81,6 @@ impl Exemplar {
     }
 
     /// The examples of this project.
-    ///
-    /// # Errors
-    /// Never: a test reads them all.
     pub fn built_in() -> Result<Vec<Self>, EvalError> {
         let rows = BUILT_IN.lines().map(|line| {
             let row: Row = serde_json::from_str(line).map_err(|error| error.to_string())?;

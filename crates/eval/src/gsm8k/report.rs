@@ -40,9 +40,6 @@ impl Made {
     ];
 
     /// Sets the value that `KEY=TEXT` states.
-    ///
-    /// # Errors
-    /// What is wrong with it, for the user.
     pub fn state(&mut self, text: &str) -> Result<(), String> {
         let keys = || Self::KEYS.join(", ");
         let (key, value) = text

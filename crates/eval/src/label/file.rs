@@ -93,9 +93,6 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, EvalError
 }
 
 /// The labels of a file.
-///
-/// # Errors
-/// When it cannot be read, or holds something else.
 pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, EvalError> {
     let mut file = File::open(path).map_err(EvalError::unreadable(path))?;
     let labels = read(&mut file, path)?;

@@ -55,9 +55,6 @@ struct Given {
 }
 
 /// Serves the queue until `interrupted` is set. Returns how many samples are then labelled, and how many are asked for.
-///
-/// # Errors
-/// When the port cannot be opened.
 pub fn serve(
     session: Session,
     show_verdict: bool,

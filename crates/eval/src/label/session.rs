@@ -102,9 +102,6 @@ impl Session {
     }
 
     /// Labels the current sample.
-    ///
-    /// # Errors
-    /// When the label cannot be written.
     pub fn label(
         &mut self,
         sample: &Sample,
@@ -132,9 +129,6 @@ impl Session {
     }
 
     /// Undoes the last step; `false` if there is none.
-    ///
-    /// # Errors
-    /// When the file cannot be changed.
     pub fn undo(&mut self) -> Result<bool, EvalError> {
         match self.steps.last() {
             None => return Ok(false),
@@ -160,9 +154,6 @@ impl Session {
     }
 
     /// The judges' verdicts on a sample.
-    ///
-    /// # Errors
-    /// When the verdicts cannot be read again.
     pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, EvalError> {
         let mut shown = Vec::new();
         for judge in &self.queue.judges {

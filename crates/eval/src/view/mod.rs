@@ -73,9 +73,6 @@ impl App {
 }
 
 /// Serves the verdicts until `ends` is set.
-///
-/// # Errors
-/// When the port cannot be opened.
 pub fn serve(
     browser: Browser,
     progress: Progress,

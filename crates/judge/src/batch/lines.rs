@@ -24,9 +24,6 @@ pub struct BadRequest {
 
 impl BatchRequest {
     /// Reads a line of a batch file.
-    ///
-    /// # Errors
-    /// [`BadRequest`].
     pub fn parse(line: &str) -> Result<Self, BadRequest> {
         let nameless = |why: String| BadRequest {
             custom_id: None,

@@ -34,27 +34,21 @@ use juror_engine::model::ModelError;
 /// Why a batch could not be written, read or run.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
-    /// An input cannot be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
     /// Standard output cannot be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] io::Error),
-    /// The journal of a run cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// An engine could not be built.
     #[error(transparent)]
     Load(Box<LoadError>),
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
     /// A batch file without a line.

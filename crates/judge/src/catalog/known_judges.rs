@@ -137,9 +137,6 @@ pub fn named_like(path: &Path) -> Option<&'static KnownJudge> {
 }
 
 /// The model on the hub that an alias or a hub id names, either with `@revision` or without; `None` for other names.
-///
-/// # Errors
-/// [`juror_hub::HubError`] for a revision that cannot be one.
 pub fn hub_id(name: &str) -> Result<Option<HubId>, CheckpointError> {
     let (alias, revision) = match name.split_once('@') {
         Some((alias, revision)) => (alias, Some(revision)),

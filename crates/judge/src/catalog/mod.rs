@@ -46,9 +46,6 @@ pub fn resolve(name: &str) -> Result<ModelSource, CheckpointError> {
 }
 
 /// As [`resolve`], reporting the progress of a download to `watch`, and without the weights if they are not wanted.
-///
-/// # Errors
-/// The same.
 pub fn resolve_watched(
     name: &str,
     want: Want,

@@ -31,7 +31,6 @@ use juror_engine::model::ModelError;
 const TELL_EVERY: Duration = Duration::from_millis(20);
 
 /// Why a judge could not be loaded.
-#[warn(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -73,7 +72,6 @@ pub enum LoadError {
     Thread(#[from] ThreadError),
 }
 
-#[warn(missing_docs)]
 impl LoadError {
     /// True where the caller's input is at fault: files that are missing or damaged.
     pub fn is_usage(&self) -> bool {

@@ -182,9 +182,6 @@ impl RunOptions {
     }
 
     /// Checks that every value can be.
-    ///
-    /// # Errors
-    /// [`JudgeError::Options`] with what is wrong.
     pub fn validate(&self) -> Result<(), JudgeError> {
         let wrong = |why: String| Err(JudgeError::Options(why));
         if self.trials == 0 {
@@ -218,7 +215,6 @@ pub enum RunEnd {
 }
 
 /// Why a run stopped.
-#[warn(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
     /// The engine failed.
@@ -260,9 +256,6 @@ pub enum JudgeError {
 /// Takes the verdicts of a run, each trial once, as soon as it is known and in any order, and reports of progress.
 pub trait Sink {
     /// Keeps a finished verdict.
-    ///
-    /// # Errors
-    /// When it cannot be kept: the run then stops.
     fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError>;
 
     /// Called now and then, some twenty times a second at most, and at the end: what all engines did together.

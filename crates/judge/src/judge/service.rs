@@ -181,9 +181,6 @@ impl Work {
 
 impl JudgeService {
     /// Starts the service; the engines are built meanwhile. `observer` sees every completion.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub fn start(setup: ServiceSetup, observer: Option<Observer>) -> Result<Self, ThreadError> {
         let alone = SharedMemory::of(vec![Arc::new(setup)]);
         Self::start_beside(&Arc::new(alone), 0, observer)
@@ -207,9 +204,6 @@ impl JudgeService {
     }
 
     /// Starts one whose verdicts are those of the rules alone: it has no model, and generates nothing.
-    ///
-    /// # Errors
-    /// [`ThreadError`] where the system refuses to start a thread.
     pub fn of_rules(options: RunOptions) -> Result<Self, ThreadError> {
         let build = || Ok((Vec::new(), "the rules alone, without a model".to_owned()));
         Self::of(None, options, Arc::new(build), None)

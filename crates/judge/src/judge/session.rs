@@ -121,27 +121,21 @@ struct Hard {
 pub enum SessionError {
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The checkpoint could not be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The judge could not be loaded.
     #[error(transparent)]
     Load(Box<LoadError>),
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// The output could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// A sample could not be read again.
     #[error(transparent)]
     Input(#[from] DatasetError),
     /// More verdicts than there is memory to track.
     #[error("{0}")]
     TooMany(String),
-    /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// The verdicts could not be read again.

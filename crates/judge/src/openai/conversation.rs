@@ -90,9 +90,6 @@ enum Stretch<'r> {
 impl ChatModel {
     /// Reads configuration, tokenizer and chat template of the model `name`; `style` is how the model writes its thinking, where that is not to
     /// be found out.
-    ///
-    /// # Errors
-    /// When a file is missing or damaged.
     pub fn load(
         name: String,
         source: &ModelSource,
@@ -144,9 +141,6 @@ impl ChatModel {
     }
 
     /// Takes up an output head that the weights hold and the configuration does not mention.
-    ///
-    /// # Errors
-    /// When the weights cannot be read.
     pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         self.config = Weights::open(source)?.settle(&self.config)?.into_owned();
         Ok(())

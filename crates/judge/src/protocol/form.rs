@@ -27,18 +27,12 @@ pub(super) trait AnswerForm: Debug + Send + Sync {
     fn has_odds(&self) -> bool;
 
     /// Reads an answer without its thinking.
-    ///
-    /// # Errors
-    /// What is missing or cannot be read.
     fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable>;
 
     /// What a constrained answer is; none where this form leaves it free.
     fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold>;
 
     /// Reads what was chosen in the scaffold.
-    ///
-    /// # Errors
-    /// Where what is wanted was not chosen.
     fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable>;
 
     /// The words of the verdict with their numbers, where they are others than true and false.

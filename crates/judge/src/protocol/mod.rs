@@ -168,9 +168,6 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     }
 
     /// Reads what was chosen in a [`Self::scaffold`].
-    ///
-    /// # Errors
-    /// Where a choice is missing that the verdict needs.
     fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
         let _ = filled;
         Err(Unreadable::Empty)

@@ -97,9 +97,6 @@ impl Curve {
 
 impl Calibration {
     /// Reads a file's text.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let read: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         read.check()?;

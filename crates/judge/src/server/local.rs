@@ -48,9 +48,6 @@ pub fn asset<S: Clone + Send + Sync + 'static>(
 }
 
 /// Serves pages at a port of 127.0.0.1 (0: any that is free) until `interrupted` is set.
-///
-/// # Errors
-/// When the port cannot be listened at.
 pub fn serve_pages(
     port: u16,
     router: Router,

@@ -184,10 +184,6 @@ pub enum ServerError {
     /// The system refused what a server needs.
     #[error("the server could not be started: {0}")]
     Start(#[source] io::Error),
-    /// There are not as many judges as their rule is for.
-    #[error("{judges} judges cannot decide by a rule for {members}")]
-    Judges { judges: usize, members: usize },
-    /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
     /// The judge ended by itself.
@@ -292,7 +288,8 @@ pub fn serve(
 impl App {
     fn start(host: &str, setup: ServerSetup) -> Result<Self, ServerError> {
         if let Some((judges, members)) = setup.answerer.mismatch() {
-            return Err(ServerError::Judges { judges, members });
+            let why = format!("{judges} judges cannot decide by a rule for {members}");
+            return Err(ServerError::Start(io::Error::other(why)));
         }
         let metrics = Arc::new(Metrics::new(&setup.identity.model));
         let observer = || -> Observer {

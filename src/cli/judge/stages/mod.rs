@@ -32,7 +32,6 @@ struct Output {
     pub file: OutputFile,
     format: OutputFormat,
     summary: Option<OutputFile>,
-    /// All files of the run.
     files: Outputs,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -79,9 +80,32 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         Ok(())
     });
     written.map_err(without_file).or_fail()?;
-    let mut line = arguments.of_one(solved.clone());
+    if !arguments.output.end.quiet {
+        let count = first.len();
+        say(&format!("solving {} first", counted(count, "question")));
+    }
+    if run_one(solving(arguments, rows.path(), &solved, &out))?.code == INTERRUPTED {
+        return Ok(INTERRUPTED);
+    }
+    let solutions = solutions(&solved)?;
+    if !arguments.output.end.quiet {
+        let (own, all) = (solutions.count(), first.len());
+        say(&format!(
+            "own solutions of {own} of {all} questions, in {}",
+            solved.display()
+        ));
+    }
+    let mut second = arguments.clone();
+    second.own_answer = false;
+    second.own_solutions = Some(Arc::new(solutions));
+    Ok(run_one(second)?.code)
+}
+
+/// The run that solves the questions of `rows` before that into `out`.
+fn solving(arguments: &JudgeArguments, rows: &Path, solved: &Path, out: &Path) -> JudgeArguments {
+    let mut line = arguments.of_one(solved.to_owned());
     line.own_answer = false;
-    line.inputs = vec![rows.path().to_owned()];
+    line.inputs = vec![rows.to_owned()];
     line.data_origins = Vec::new();
     line.columns = ColumnArguments::of_own_rows();
     line.rows.limit = None;
@@ -97,7 +121,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     };
     line.sampling.trials = 1;
     // Other solutions would be another run: once there are verdicts with these, they stay what they are.
-    line.no_retry_failed |= has_begun(&out);
+    line.no_retry_failed |= has_begun(out);
     let verdict = &mut line.verdict;
     (verdict.reason, verdict.free, verdict.raw) = (false, true, false);
     (verdict.decide_only, verdict.require_process) = (false, false);
@@ -105,34 +129,21 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     (verdict.calibration, verdict.min_confidence) = (None, None);
     verdict.rules.rules = RulesMode::Off;
     verdict.rules.audit = None;
-    if !arguments.output.end.quiet {
-        let count = first.len();
-        say(&format!("solving {} first", counted(count, "question")));
-    }
     // Its own summary would be of verdicts that are none.
     line.output.end.quiet = true;
     line.output.end.allow_open = true;
-    if run_one(line)?.code == INTERRUPTED {
-        return Ok(INTERRUPTED);
-    }
+    line
+}
+
+/// The solutions of a run, by the questions' hashes.
+fn solutions(solved: &Path) -> Result<OwnSolutions, Failure> {
     let mut solutions = Vec::new();
-    for verdict in verdicts(&solved).or_fail()? {
+    for verdict in verdicts(solved).or_fail()? {
         let verdict = verdict.or_fail()?;
         let question = u64::from_str_radix(&verdict.id, 16);
         if let (Ok(question), Some(solution)) = (question, verdict.answer) {
             solutions.push((question, solution));
         }
     }
-    let solutions = OwnSolutions::new(solutions);
-    if !arguments.output.end.quiet {
-        let (own, all) = (solutions.count(), first.len());
-        say(&format!(
-            "own solutions of {own} of {all} questions, in {}",
-            solved.display()
-        ));
-    }
-    let mut second = arguments.clone();
-    second.own_answer = false;
-    second.own_solutions = Some(Arc::new(solutions));
-    Ok(run_one(second)?.code)
+    Ok(OwnSolutions::new(solutions))
 }

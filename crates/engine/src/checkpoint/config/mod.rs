@@ -417,9 +417,6 @@ impl ModelConfig {
     }
 
     /// Reads `config.json`, and the end tokens of `generation_config.json`, of a model.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Config`] naming the key, or the file's own error.
     pub fn load(source: &ModelSource) -> Result<Self, CheckpointError> {
         let path = source.describe(CONFIG_FILE);
         let text = source.read_text(CONFIG_FILE)?;
@@ -446,9 +443,6 @@ impl ModelConfig {
     }
 
     /// Reads the text of a `config.json`; `path` is its name in messages.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Config`] naming the key.
     pub fn parse(text: &str, path: &str) -> Result<Self, CheckpointError> {
         let value = read(text, path)?;
         let keys = Keys::new(&value, path);

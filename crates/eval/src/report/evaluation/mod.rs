@@ -93,9 +93,6 @@ pub struct Contents<'r> {
 }
 
 /// The report as HTML.
-///
-/// # Errors
-/// When the files cannot be read a second time.
 pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
     let Some(first) = contents.judges.first() else {
         return Ok(String::new());

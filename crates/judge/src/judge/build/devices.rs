@@ -38,9 +38,6 @@ pub fn open_devices(
 }
 
 /// Checks that devices can be taken `count` at a time.
-///
-/// # Errors
-/// [`ModelError::Unsupported`] if not.
 pub fn check_devices(choices: &[DeviceChoice], count: usize) -> Result<(), ModelError> {
     groups(choices, count).map(drop)
 }

@@ -55,9 +55,6 @@ impl WorkloadLengths {
     }
 
     /// For the samples of `jobs` that fit the context: the others are never run, so no memory is reserved for them.
-    ///
-    /// # Errors
-    /// When a sample cannot be read.
     pub fn of<S: Samples + ?Sized>(
         samples: &S,
         jobs: &[Job],

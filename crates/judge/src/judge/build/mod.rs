@@ -44,9 +44,6 @@ pub trait LoadedModel {
     /// Makes room for steps and adds a cache; where memory does not suffice, of somewhat fewer blocks, but not fewer than the
     /// least. With `shared_prefix` rows that share leading blocks attend to them together, where the device's attention can
     /// be told to.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] where those do not fit.
     fn with_cache(
         self: Box<Self>,
         config: &EngineConfig,
@@ -60,9 +57,6 @@ pub trait DeviceModel: StepModel {
     fn profile(&mut self) -> &mut Profile;
 
     /// The logits of a step, `[batch.logits.len(), vocab]`, for comparisons.
-    ///
-    /// # Errors
-    /// As [`StepModel::launch`].
     fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 }
 
@@ -124,9 +118,6 @@ pub(crate) fn engine_of(
 }
 
 /// Refuses a number of drafts where our CUDA kernels choose the tokens, before anything is read.
-///
-/// # Errors
-/// [`ModelError::Unsupported`] if so.
 pub fn check_drafts(
     config: &ModelConfig,
     device: &Device,

@@ -43,9 +43,6 @@ impl EngineOptions {
     }
 
     /// The sizes of the part of a model that one device computes.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] where they do not divide.
     pub fn part(&self, config: &ModelConfig) -> Result<ModelConfig, ModelError> {
         Shard::new(0, self.devices_of_a_model()).config(config)
     }

@@ -51,9 +51,6 @@ pub enum CacheError {
 }
 
 /// A model and how it computes, as far as its answers depend on it: the hash of its files, the precision, and the kinds of devices.
-///
-/// # Errors
-/// When the model's files cannot be read.
 pub fn identity<'d>(
     model: &JudgeModel,
     options: &EngineOptions,
@@ -203,9 +200,6 @@ impl AnswerCache {
     }
 
     /// Waits until what was kept is on the disk.
-    ///
-    /// # Errors
-    /// Why answers are not kept any more.
     pub(crate) fn sync(&self) -> Result<(), String> {
         let mut own = lock(&self.own);
         if let Some(writer) = &mut own.writer
@@ -332,9 +326,6 @@ pub struct CacheStatistics {
 }
 
 /// Counts what a cache holds.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
     let mut known: HashSet<AnswerKey> = HashSet::new();
     let mut statistics = CacheStatistics::default();
@@ -358,9 +349,6 @@ pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
 }
 
 /// As [`statistics`], and reads every answer.
-///
-/// # Errors
-/// When the cache cannot be read.
 pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
     let mut statistics = statistics(folder)?;
     for path in segments(folder)? {

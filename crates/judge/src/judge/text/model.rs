@@ -131,9 +131,6 @@ impl JudgeText {
     }
 
     /// The prompt of a sample, if the context has room for it and `max_new_tokens` more; else how long it is.
-    ///
-    /// # Errors
-    /// When the tokenizer refuses one of the sample's texts.
     pub fn prompt(
         &self,
         sample: &Sample,
@@ -390,9 +387,6 @@ impl JudgeText {
     }
 
     /// Checks whether the weights hold an output head that the configuration does not mention, and notes that it is used.
-    ///
-    /// # Errors
-    /// When the weights cannot be read.
     pub fn settle_head(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
         let Some(config) = &self.config else {
             return Ok(());

@@ -253,9 +253,6 @@ impl PromptBuilder {
 
     /// As [`Self::tokens`], if there are no more than `most`: a sample's texts may be of any length, and tokenising them
     /// would take time and memory in proportion.
-    ///
-    /// # Errors
-    /// As [`Self::tokens`].
     pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, TextError> {
         let shared = self.stretches.iter().map(|stretch| match stretch {
             Stretch::Shared(tokens) => tokens.len(),
@@ -324,9 +321,6 @@ impl PromptBuilder {
 
     /// Each stretch of the prompt, in order: `None` with the number of tokens that all prompts share, or the field's
     /// name with the number of its tokens in this sample.
-    ///
-    /// # Errors
-    /// As [`Self::tokens`].
     pub fn token_counts(
         &self,
         sample: &Sample,

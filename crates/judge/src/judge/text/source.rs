@@ -27,9 +27,6 @@ impl From<ModelSource> for JudgeModel {
 
 impl JudgeModel {
     /// Its text side under a protocol.
-    ///
-    /// # Errors
-    /// As [`JudgeText::load_with`].
     pub fn text(
         &self,
         protocol: &Arc<dyn Protocol>,
@@ -59,9 +56,6 @@ impl JudgeModel {
     }
 
     /// What tells it from others.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
     pub fn hash(&self) -> Result<String, CheckpointError> {
         match self {
             Self::Here(source) => source.hash(),
@@ -105,16 +99,10 @@ pub trait ModelServer: fmt::Debug + Send + Sync {
 
     /// What tells the model from others: the server's address, what it says of itself and of the model, and what of the user's settings
     /// answers depend on.
-    ///
-    /// # Errors
-    /// When the tokenizer's files cannot be read.
     fn hash(&self) -> Result<String, CheckpointError>;
 
     /// The text side of the judge. Unless only a description is wanted, the server is asked, with a few small requests, what it
     /// can do.
-    ///
-    /// # Errors
-    /// As [`JudgeText::load_with`]; and where the server does not answer.
     fn text(
         self: Arc<Self>,
         protocol: &Arc<dyn Protocol>,

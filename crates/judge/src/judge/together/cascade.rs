@@ -85,9 +85,6 @@ impl Cascade {
     }
 
     /// Which samples the second judge is asked about, after the first one's verdicts: those of which it is asked about one trial or more.
-    ///
-    /// # Errors
-    /// The first error among the verdicts.
     pub fn escalate<E>(
         &self,
         verdicts: impl IntoIterator<Item = Result<Verdict, E>>,

@@ -70,9 +70,6 @@ pub struct ComparisonReport {
 
 impl Pairs {
     /// Every two responses to one question.
-    ///
-    /// # Errors
-    /// When a sample cannot be read again.
     pub fn of<S: Samples + ?Sized>(samples: &S) -> Result<Self, DatasetError> {
         let mut places: HashMap<u64, usize> = HashMap::new();
         let mut of_questions: Vec<Vec<usize>> = Vec::new();
@@ -127,9 +124,6 @@ impl Pairs {
     }
 
     /// What the verdicts on the pairs say, whose [`Verdict::index`] counts the samples of [`Self::samples_of`], pair by pair.
-    ///
-    /// # Errors
-    /// The first error among the verdicts.
     pub fn compared<E>(
         &self,
         verdicts: impl IntoIterator<Item = Result<Verdict, E>>,
@@ -147,9 +141,6 @@ impl Pairs {
     }
 
     /// The rankings of all questions, after the comparisons of their pairs.
-    ///
-    /// # Errors
-    /// When a sample cannot be read again.
     pub fn rankings<S: Samples + ?Sized>(
         &self,
         samples: &S,
@@ -255,9 +246,6 @@ impl ComparisonReport {
 
 /// Compares every two responses to each question among the samples, and ranks them. The judge's protocol must
 /// [compare](crate::protocol::Protocol::compares).
-///
-/// # Errors
-/// As [`Judge::judge`].
 pub fn compare(
     judge: &mut Judge,
     samples: &[Sample],
