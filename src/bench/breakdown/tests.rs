@@ -21,7 +21,6 @@ fn every_part_of_the_steps_is_somewhere() {
     };
     let span = |phase, at: u64, length: u64| Span {
         phase,
-        layer: None,
         start: start + ms(at),
         duration: ms(length),
     };

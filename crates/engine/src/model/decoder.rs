@@ -241,7 +241,7 @@ impl Decoder {
     ) -> Result<Tensor, ModelError> {
         let device = &self.device;
         let mut batch = Cow::Borrowed(batch);
-        profile.time(Phase::Attention, None, device, || attention.prepare(&batch))?;
+        profile.time(Phase::Attention, device, || attention.prepare(&batch))?;
         if let Some(token) = batch
             .tokens
             .iter()
@@ -258,7 +258,7 @@ impl Decoder {
         }
         let eps = self.config.rms_norm_eps as f32;
         let (mut hidden, mut inputs, mut angles) =
-            profile.time(Phase::Embedding, None, device, || {
+            profile.time(Phase::Embedding, device, || {
                 let hidden = self.embed(&batch.tokens)?;
                 let inputs = self.inputs.as_ref();
                 let inputs = inputs.map(|inputs| inputs.of(&batch.tokens, &hidden));
@@ -274,7 +274,6 @@ impl Decoder {
         // What the previous layer adds to the residual stream, fused with the next norm.
         let mut added: Option<Tensor> = None;
         for (index, layer) in self.layers.iter().enumerate() {
-            let at = Some(index);
             // All keys and values are written; from here on only the wanted rows matter.
             if index == self.config.first_sharing() && wanted < n {
                 if wanted == 0 {
@@ -287,10 +286,10 @@ impl Decoder {
                 inputs = inputs.as_ref().map(pick).transpose()?;
                 batch = Cow::Owned(batch.wanted());
                 angles = self.angles(&batch)?;
-                profile.time(Phase::Attention, at, device, || attention.prepare(&batch))?;
+                profile.time(Phase::Attention, device, || attention.prepare(&batch))?;
             }
             let x;
-            (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
+            (hidden, x) = profile.time(Phase::Elementwise, device, || {
                 add_and_norm(hidden, added.take(), layer.attention_norm.as_ref(), eps)
             })?;
             let (cos, sin) = &angles[usize::from(self.config.has_second_rope(index))];
@@ -310,11 +309,11 @@ impl Decoder {
                         window: self.config.windows[index],
                         position_scales: position_scales.as_ref(),
                     };
-                    let attended = mixer.forward(&x, &step, attention, profile, at)?;
+                    let attended = mixer.forward(&x, &step, attention, profile)?;
                     (attended, &mixer.output)
                 }
                 Mixer::Recurrent(mixer) => {
-                    let read = mixer.forward(&x, attention, profile, at)?;
+                    let read = mixer.forward(&x, attention, profile)?;
                     (read, &mixer.output)
                 }
             };
@@ -327,9 +326,9 @@ impl Decoder {
                 attended = attended.index_select(&rows, 0)?;
                 hidden = hidden.index_select(&rows, 0)?;
             }
-            let projected = profile.time(Phase::Gemm, at, device, || output.forward(&attended))?;
+            let projected = profile.time(Phase::Gemm, device, || output.forward(&attended))?;
             let x;
-            (hidden, x) = profile.time(Phase::Elementwise, at, device, || {
+            (hidden, x) = profile.time(Phase::Elementwise, device, || {
                 let projected = self.result(projected, layer.attention_result_norm.as_ref())?;
                 add_and_norm(
                     hidden,
@@ -338,11 +337,11 @@ impl Decoder {
                     eps,
                 )
             })?;
-            let fed = profile.time(Phase::Gemm, at, device, || {
+            let fed = profile.time(Phase::Gemm, device, || {
                 layer.feed_forward.forward(&x, &hidden)
             })?;
             let result;
-            (hidden, result) = profile.time(Phase::Elementwise, at, device, || {
+            (hidden, result) = profile.time(Phase::Elementwise, device, || {
                 let mut result = self.result(fed, layer.feed_forward_result_norm.as_ref())?;
                 let scaled = |x| scaled(x, layer.scale);
                 if let (Some(input), Some(inputs)) = (&layer.input, &inputs) {
@@ -353,7 +352,7 @@ impl Decoder {
             })?;
             added = Some(result);
         }
-        let (_, x) = profile.time(Phase::Elementwise, None, device, || {
+        let (_, x) = profile.time(Phase::Elementwise, device, || {
             add_and_norm(hidden, added, Some(&self.norm), eps)
         })?;
         // If all rows are wanted they were not picked above, and may be wanted in another order.
@@ -368,7 +367,7 @@ impl Decoder {
         } else {
             x.index_select(&Tensor::new(batch.logits.as_slice(), device)?, 0)?
         };
-        profile.time(Phase::Head, None, device, || {
+        profile.time(Phase::Head, device, || {
             let logits = self.head.forward(&x)?.to_dtype(DType::F32)?;
             let logits = scaled(logits, self.config.logit_scale)?;
             match self.config.logit_softcap {
@@ -430,12 +429,11 @@ impl AttentionLayer {
         step: &AttentionStep,
         attention: &mut dyn Attention,
         profile: &mut Profile,
-        at: Option<usize>,
     ) -> Result<Tensor, ModelError> {
         let device = x.device();
-        let qkv = profile.time(Phase::Gemm, at, device, || self.qkv.forward(x))?;
+        let qkv = profile.time(Phase::Gemm, device, || self.qkv.forward(x))?;
         let heads = &step.heads;
-        let (q, k, v) = profile.time(Phase::Elementwise, at, device, || {
+        let (q, k, v) = profile.time(Phase::Elementwise, device, || {
             let qkv = match self.norms_of(HeadNorms::Together) {
                 Some((q, k)) => ops::norm_parts(&qkv, [q, k], heads.eps)?,
                 None => qkv,
@@ -460,7 +458,7 @@ impl AttentionLayer {
             }
             Ok::<_, ModelError>((scaled(q, self.query_scale)?, k, v))
         })?;
-        let attended = profile.time(Phase::Attention, at, device, || {
+        let attended = profile.time(Phase::Attention, device, || {
             let attended = attention.forward(self.index, step.window, &q, &k, &v)?;
             match &self.sinks {
                 Some(sinks) => Ok(ops::share_with_sinks(&attended, sinks)?),
@@ -471,8 +469,8 @@ impl AttentionLayer {
         let Some(gate) = &self.gate else {
             return Ok(attended);
         };
-        let gate = profile.time(Phase::Gemm, at, device, || gate.forward(x))?;
-        profile.time(Phase::Elementwise, at, device, || {
+        let gate = profile.time(Phase::Gemm, device, || gate.forward(x))?;
+        profile.time(Phase::Elementwise, device, || {
             Ok::<_, ModelError>(ops::sigmoid_mul(&attended, &gate)?)
         })
     }
@@ -485,10 +483,9 @@ impl RecurrentLayer {
         x: &Tensor,
         attention: &mut dyn Attention,
         profile: &mut Profile,
-        at: Option<usize>,
     ) -> Result<Tensor, ModelError> {
         let device = x.device();
-        let [qkv, gate, step, beta] = profile.time(Phase::Gemm, at, device, || {
+        let [qkv, gate, step, beta] = profile.time(Phase::Gemm, device, || {
             let of = |linear: &Linear| linear.forward(x);
             let parts = [
                 of(&self.qkv)?,
@@ -504,7 +501,7 @@ impl RecurrentLayer {
             step: &step,
             beta: &beta,
         };
-        profile.time(Phase::Attention, at, device, || {
+        profile.time(Phase::Attention, device, || {
             let Some(states) = attention.states() else {
                 let message = "a model with recurrent layers, and a cache without states";
                 return Err(ModelError::Batch(message.into()));

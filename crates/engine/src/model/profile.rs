@@ -40,8 +40,6 @@ impl Phase {
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     pub phase: Phase,
-    /// The layer, if it belongs to one.
-    pub layer: Option<usize>,
     pub start: Instant,
     pub duration: Duration,
 }
@@ -77,7 +75,6 @@ impl Profile {
     pub(crate) fn time<T, E: Into<ModelError>>(
         &mut self,
         phase: Phase,
-        layer: Option<usize>,
         device: &Device,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, ModelError> {
@@ -89,7 +86,6 @@ impl Profile {
         device.synchronize()?;
         self.spans.push(Span {
             phase,
-            layer,
             start,
             duration: start.elapsed(),
         });

@@ -177,7 +177,7 @@ impl CudaDecoder {
         let [requests, lists, wanted] = asked.sections;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
         let (sampler, upload, logits) = (&mut self.sampler, &self.choices, &self.buffers.logits);
-        self.profile.time(Phase::Sampling, None, &self.device, || {
+        self.profile.time(Phase::Sampling, &self.device, || {
             sampler.launch(
                 logits.all(),
                 (asked.rows, vocab, stride),
@@ -298,7 +298,7 @@ impl CudaDecoder {
         }
         let eps = config.rms_norm_eps as f32;
         let ids = upload.section(step.ids.clone())?;
-        profile.time(Phase::Embedding, None, device, || {
+        profile.time(Phase::Embedding, device, || {
             if let Some(sources) = &step.sources {
                 let sources = upload.section(sources.clone())?;
                 operations.token_from_previous(ids, sources, sampler.previous(), n)?;
@@ -309,9 +309,9 @@ impl CudaDecoder {
         })?;
         // Of several GPUs each has a part of what a layer adds to its input.
         let member = member.as_ref();
-        let sum = |profile: &mut Profile, at, rows| match member {
+        let sum = |profile: &mut Profile, rows| match member {
             None => Ok(()),
-            Some(member) => profile.time(Phase::Elementwise, at, device, || {
+            Some(member) => profile.time(Phase::Elementwise, device, || {
                 member.sum(buffers.added.part(0..rows * hidden)?)
             }),
         };
@@ -323,14 +323,13 @@ impl CudaDecoder {
         let mut residual = &buffers.hidden;
         let mut rows = n;
         for (index, layer) in parts.layers.iter().enumerate() {
-            let at = Some(index);
             // What a layer begins with may be a product in FP8; a recurrent layer's small ones never are.
             let recurrent = matches!(layer.mixer, Mixer::Recurrent(_));
             let projection = layer.mixer.projection();
             let x = buffers.target(&buffers.normed, projection.is_fp8());
             let plain = Target::Plain(buffers.normed.all());
             let normed = if recurrent { plain } else { x };
-            profile.time(Phase::Elementwise, at, device, || {
+            profile.time(Phase::Elementwise, device, || {
                 let weight = layer.attention_norm.as_ref().map(Array::all);
                 if index == 0 {
                     operations.rms_norm(normed, residual.all(), weight, (n, hidden), eps)?;
@@ -347,7 +346,7 @@ impl CudaDecoder {
                     _ => Ok(()),
                 }
             })?;
-            profile.time(Phase::Gemm, at, device, || {
+            profile.time(Phase::Gemm, device, || {
                 products.apply(operations, x, projection, buffers.qkv.all(), n)
             })?;
             let width = layer.output.inputs();
@@ -368,7 +367,7 @@ impl CudaDecoder {
                         let kinds = if attention.form.keys_are_values { 1 } else { 2 };
                         let keys = attention.kv_heads * attention.head_dim;
                         let (queries, stride) = (width, width + kinds * keys);
-                        profile.time(Phase::Elementwise, at, device, || {
+                        profile.time(Phase::Elementwise, device, || {
                             let (all, size) = (buffers.qkv.all(), (n, stride));
                             operations.norm_part(all, 0, q.all(), size, eps)?;
                             operations.norm_part(all, queries, k.all(), size, eps)
@@ -388,10 +387,10 @@ impl CudaDecoder {
                         values,
                         kv_scales,
                     };
-                    profile.time(Phase::Elementwise, at, device, || {
+                    profile.time(Phase::Elementwise, device, || {
                         operations.split_heads(buffers.q.all(), buffers.qkv.all(), &tokens, &heads)
                     })?;
-                    profile.time(Phase::Attention, at, device, || {
+                    profile.time(Phase::Attention, device, || {
                         let layer = AttendedLayer {
                             index: place,
                             window: config.windows[index],
@@ -405,10 +404,10 @@ impl CudaDecoder {
                     if let Some(gate) = &attention.gate {
                         // The projection has been split, and its place is free.
                         let gates = buffers.qkv.all();
-                        profile.time(Phase::Gemm, at, device, || {
+                        profile.time(Phase::Gemm, device, || {
                             products.apply(operations, x, gate, gates, n)
                         })?;
-                        profile.time(Phase::Elementwise, at, device, || {
+                        profile.time(Phase::Elementwise, device, || {
                             operations.gate_heads(buffers.attended.all(), gates, n * width)
                         })?;
                     }
@@ -418,7 +417,7 @@ impl CudaDecoder {
                         return Err(ModelError::Batch("no states for recurrent layers".into()));
                     };
                     let (gates, weight) = (states.step_beta(), &delta.step_beta);
-                    profile.time(Phase::Gemm, at, device, || {
+                    profile.time(Phase::Gemm, device, || {
                         products.multiply(operations, plain, weight, gates, n)
                     })?;
                     let (rows, count, row_of) = planned;
@@ -428,7 +427,7 @@ impl CudaDecoder {
                         rows: upload.section(rows.clone())?,
                         row_of: upload.section(row_of.clone())?,
                     };
-                    profile.time(Phase::Attention, at, device, || {
+                    profile.time(Phase::Attention, device, || {
                         states.forward(delta, rows, buffers.qkv.all(), buffers.attended.all())
                     })?;
                 }
@@ -440,7 +439,7 @@ impl CudaDecoder {
                     return Ok(());
                 }
                 rows = step.wanted;
-                profile.time(Phase::Elementwise, at, device, || {
+                profile.time(Phase::Elementwise, device, || {
                     let wanted = upload.section(step.rows.clone())?;
                     let gather = |out: &Array, from: &Array, width| {
                         let from = from.part(0..n * width)?;
@@ -453,17 +452,17 @@ impl CudaDecoder {
             }
             let x = buffers.target(attended, layer.output.is_fp8());
             if let Target::Fp8(out) = x {
-                profile.time(Phase::Elementwise, at, device, || {
+                profile.time(Phase::Elementwise, device, || {
                     operations.quantize_rows(out, attended.all(), (rows, width))
                 })?;
             }
-            profile.time(Phase::Gemm, at, device, || {
+            profile.time(Phase::Gemm, device, || {
                 products.apply(operations, x, &layer.output, buffers.added.all(), rows)
             })?;
-            sum(profile, at, rows)?;
+            sum(profile, rows)?;
             let fp8 = matches!(&layer.feed_forward, FeedForward::Gated { gate_up, .. } if gate_up.is_fp8());
             let x = buffers.target(&buffers.normed, fp8);
-            profile.time(Phase::Elementwise, at, device, || {
+            profile.time(Phase::Elementwise, device, || {
                 let weight = layer.feed_forward_norm.as_ref().map(Array::all);
                 let norm = layer.attention_result_norm.as_ref();
                 let added = buffers.added(norm, result_scale, 1.0);
@@ -474,7 +473,7 @@ impl CudaDecoder {
                 FeedForward::Gated { gate_up, down } => {
                     let width = down.inputs();
                     let inner = buffers.target(&buffers.gated, down.is_fp8());
-                    profile.time(Phase::Gemm, at, device, || {
+                    profile.time(Phase::Gemm, device, || {
                         products.apply(operations, x, gate_up, buffers.gate_up.all(), rows)?;
                         let gate_up = buffers.gate_up.all();
                         operations.activate(inner, gate_up, (rows, width), config.activation)?;
@@ -488,7 +487,7 @@ impl CudaDecoder {
                     let (normed, added) = (buffers.normed.all(), buffers.added.all());
                     let shared = mixture.shared.as_ref().zip(buffers.shared.as_ref());
                     let size = (rows, hidden);
-                    profile.time(Phase::Gemm, at, device, || {
+                    profile.time(Phase::Gemm, device, || {
                         if let Some((shared, result)) = shared {
                             let (gate_up, down) = (&shared.gate_up, &shared.down);
                             let x = buffers.target(&buffers.normed, gate_up.is_fp8());
@@ -543,9 +542,9 @@ impl CudaDecoder {
                     })?;
                 }
             }
-            sum(profile, at, rows)?;
+            sum(profile, rows)?;
         }
-        profile.time(Phase::Elementwise, None, device, || {
+        profile.time(Phase::Elementwise, device, || {
             operations.add_rms_norm(
                 Target::Plain(buffers.normed.all()),
                 residual.all(),
@@ -556,7 +555,7 @@ impl CudaDecoder {
             )
         })?;
         let x = Target::Plain(buffers.normed.all());
-        profile.time(Phase::Head, None, device, || {
+        profile.time(Phase::Head, device, || {
             products.multiply(operations, x, &parts.head, buffers.logits.all(), rows)?;
             let (scale, bound) = (config.logit_scale, config.logit_softcap);
             if bound.is_none() && (scale - 1.0).abs() < 1e-12 {
