@@ -58,9 +58,6 @@ pub struct Adapter {
 
 impl Adapter {
     /// The adapter at a path: a folder, or its file of weights, if there is no whole model.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn at(path: &Path) -> Result<Option<Self>, CheckpointError> {
         let folder = match path.file_name() {
             Some(name) if name == ADAPTER_WEIGHTS && path.is_file() => {
@@ -190,9 +187,6 @@ impl Adapter {
     }
 
     /// BLAKE3 over its files: its identity, as a run's manifest records it.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     pub fn hash(&self) -> Result<String, CheckpointError> {
         let texts = [
             ADAPTER_CONFIG,

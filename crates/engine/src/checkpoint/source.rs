@@ -153,9 +153,6 @@ impl ModelSource {
     }
 
     /// The hash of that adapter.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     pub fn adapter_hash(&self) -> Result<Option<String>, CheckpointError> {
         self.adapter().map(Adapter::hash).transpose()
     }
@@ -187,9 +184,6 @@ impl ModelSource {
     }
 
     /// How many files the weights are in, and how many bytes these have.
-    ///
-    /// # Errors
-    /// When one is missing or cannot be read.
     pub fn weight_files(&self) -> Result<(usize, u64), CheckpointError> {
         let files = super::weights::files(self)?;
         let mut bytes = 0;
@@ -265,9 +259,6 @@ impl ModelSource {
     }
 
     /// The same over configuration, tokenizer and chat template alone: what prompts and answers depend on where the weights are elsewhere.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     pub fn description_hash(&self) -> Result<String, CheckpointError> {
         self.hash_of(&IDENTITY_FILES, &[])
     }

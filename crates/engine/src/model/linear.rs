@@ -60,9 +60,6 @@ impl Linear {
     }
 
     /// From `[N, inputs]` to `[N, outputs]`.
-    ///
-    /// # Errors
-    /// When `x` has another width, dtype or device.
     pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let out = match &self.weight {
             Weight::Packed(matrix) => {
@@ -85,9 +82,6 @@ impl Linear {
     ///
     /// On the CPU long steps are computed in blocks of rows, whose wide inner activations stay in the cache and need no
     /// fresh memory.
-    ///
-    /// # Errors
-    /// When shapes, dtype or device do not fit.
     pub fn feed_forward(gate_up: &Self, down: &Self, x: &Tensor) -> Result<Tensor> {
         const ROWS: usize = 128;
         let (rows, hidden) = x.dims2()?;
@@ -124,9 +118,6 @@ impl Linear {
 
     /// Rows of the weight, `[indices.len(), inputs]`: the layer's weight as a table of embeddings. Indices must be below
     /// the number of outputs.
-    ///
-    /// # Errors
-    /// When the device fails.
     pub fn rows(&self, indices: &[u32], device: &candle_core::Device) -> Result<Tensor> {
         match &self.weight {
             Weight::Packed(matrix) => {

@@ -11,9 +11,6 @@ use super::cpu;
 use super::cpu::elementwise::{self, sigmoid};
 
 /// RMS norm over the last dimension of `[N, width]`.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f32) -> Result<Tensor> {
     if !cpu::applies(x) {
         return plain::rms_norm(x, weight, eps);
@@ -25,9 +22,6 @@ pub fn rms_norm(x: &Tensor, weight: &Tensor, eps: f32) -> Result<Tensor> {
 }
 
 /// `x + y` and its RMS norm, all `[N, width]`.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn add_rms_norm(x: &Tensor, y: &Tensor, weight: &Tensor, eps: f32) -> Result<(Tensor, Tensor)> {
     if !cpu::applies(x) {
         return plain::add_rms_norm(x, y, weight, eps);
@@ -42,9 +36,6 @@ pub fn add_rms_norm(x: &Tensor, y: &Tensor, weight: &Tensor, eps: f32) -> Result
 }
 
 /// `silu(gate) · up`, from `[N, 2 · width]` (gate, then up) to `[N, width]`.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
     if !cpu::applies(gate_up) {
         return plain::silu_mul(gate_up);
@@ -58,9 +49,6 @@ pub fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
 
 /// `gelu(gate) · up`, GELU in the form with a hyperbolic tangent (<https://arxiv.org/abs/1606.08415>); from `[N, 2 · width]` (gate,
 /// then up) to `[N, width]`.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn gelu_mul(gate_up: &Tensor) -> Result<Tensor> {
     if !cpu::applies(gate_up) {
         return plain::gelu_mul(gate_up);
@@ -73,18 +61,12 @@ pub fn gelu_mul(gate_up: &Tensor) -> Result<Tensor> {
 }
 
 /// `bound · tanh(x / bound)` of each number.
-///
-/// # Errors
-/// When the device fails.
 pub fn softcap(x: &Tensor, bound: f64) -> Result<Tensor> {
     (x / bound)?.tanh()? * bound
 }
 
 /// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate at most `limit` and `up` within `±limit`; from
 /// `[N, 2 · width]` (gate, then up) to `[N, width]`.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor> {
     if !cpu::applies(gate_up) {
         return plain::clamped_swiglu(gate_up, alpha, limit);
@@ -103,9 +85,6 @@ pub fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor
 
 /// Attention with sinks: `sinks`, `[heads]` in f32, is a further score for each head that belongs to no value. The output
 /// `[N, heads, head_dim]` is reduced to its share of the exponentials.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Tensor> {
     let AttentionOutput { output, lse } = attended;
     if !cpu::applies(output) {
@@ -127,9 +106,6 @@ pub fn share_with_sinks(attended: &AttentionOutput, sinks: &Tensor) -> Result<Te
 }
 
 /// RMS norms of the first parts of `[N, width]`, each as wide as its weight; what is behind them stays.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn norm_parts(x: &Tensor, weights: [&Tensor; 2], eps: f32) -> Result<Tensor> {
     let mut from = 0;
     let mut parts = Vec::with_capacity(3);
@@ -144,9 +120,6 @@ pub fn norm_parts(x: &Tensor, weights: [&Tensor; 2], eps: f32) -> Result<Tensor>
 }
 
 /// `x · sigmoid(gate)`, both `[N, width]`.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn sigmoid_mul(x: &Tensor, gate: &Tensor) -> Result<Tensor> {
     if !cpu::applies(x) {
         return x * ops::sigmoid(gate)?;
@@ -195,9 +168,6 @@ impl Heads<'_> {
 
 /// Splits a fused projection `[N, (heads + 2 · kv_heads) · head_dim]` into queries `[N, heads, head_dim]`, keys and values
 /// `[N, kv_heads, head_dim]`; queries and keys are normed by head, if the model does that, and rotated.
-///
-/// # Errors
-/// When shapes or devices do not fit.
 pub fn split_heads(qkv: &Tensor, heads: &Heads) -> Result<(Tensor, Tensor, Tensor)> {
     if !cpu::applies(qkv) {
         return plain::split_heads(qkv, heads);

@@ -180,9 +180,6 @@ impl RecurrentStates {
 
     /// Takes a step's tokens into the states of recurrent layer `layer`, counted among these alone, and returns what they read:
     /// `[N, values]`.
-    ///
-    /// # Errors
-    /// When the shapes are not the prepared step's.
     pub(crate) fn forward(
         &mut self,
         layer: usize,

@@ -112,9 +112,6 @@ impl Weights {
     }
 
     /// As [`Self::open`], counting in `progress` how much is read.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn open_with(
         source: &ModelSource,
         progress: Arc<LoadProgress>,

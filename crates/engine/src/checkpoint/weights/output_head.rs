@@ -14,9 +14,6 @@ impl Weights {
     /// The configuration that these weights call for. If it says that the output head is the embedding table, but the file
     /// holds a head with other numbers, that head is used, as in transformers 5; a head with the same numbers counts as the
     /// table.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn settle<'c>(
         &self,
         config: &'c ModelConfig,

@@ -167,9 +167,6 @@ impl CacheLayout {
     }
 
     /// The cache of a model, made of those that `build` makes for each kind.
-    ///
-    /// # Errors
-    /// Those of `build`.
     pub fn build<E>(
         &self,
         build: impl FnMut(&LayerKind) -> Result<Box<dyn Attention>, E>,

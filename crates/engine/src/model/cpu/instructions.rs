@@ -63,9 +63,6 @@ impl InstructionSet {
     }
 
     /// Makes this process use the set; without a choice it uses the best.
-    ///
-    /// # Errors
-    /// When the processor does not have it.
     pub fn choose(self) -> Result<(), UnavailableInstructions> {
         let available = Self::available();
         match available.iter().position(|one| *one == self) {

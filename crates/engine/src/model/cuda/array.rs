@@ -29,9 +29,6 @@ enum Owner {
 
 impl Array {
     /// An array of zeros.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`]; `what` names the array in the message.
     pub fn zeros(
         device: &CudaDevice,
         elements: usize,

@@ -61,9 +61,6 @@ impl CacheForm {
 
 impl Caches {
     /// Caches without blocks. `scales` are those of the layers with attention, of a cache in e4m3.
-    ///
-    /// # Errors
-    /// As [`PagedCache::new`].
     pub(super) fn new(
         device: &CudaDevice,
         kernels: &mut Kernels,
@@ -86,9 +83,6 @@ impl Caches {
 
     /// Drops all keys and values, and allocates `blocks` blocks instead, `windowed` in the cache of layers with windows. After an
     /// error there are none.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
     pub(super) fn resize(
         &mut self,
         device: &CudaDevice,
@@ -179,9 +173,6 @@ impl Caches {
     }
 
     /// As [`PagedCache::attend`]; the layer's index is among those with attention.
-    ///
-    /// # Errors
-    /// As there.
     pub(super) fn attend(
         &self,
         layer: &AttendedLayer,

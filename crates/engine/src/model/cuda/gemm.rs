@@ -99,9 +99,6 @@ unsafe impl Send for Gemm {}
 
 impl Gemm {
     /// Opens cuBLASLt for a device.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`], or the library's refusal.
     pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
         let stream = device.cuda_stream();
         bind(&stream)?;

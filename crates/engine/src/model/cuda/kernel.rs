@@ -212,9 +212,6 @@ pub(super) fn count(value: usize) -> Arg<'static> {
 }
 
 /// An array of at least so many elements of a type.
-///
-/// # Errors
-/// As [`Slice::check`].
 pub(super) fn array<'a>(
     slice: Slice<'a>,
     kernel: &str,

@@ -52,9 +52,6 @@ impl KvScales {
 
 impl KvProjection<'_> {
     /// The scales under which no key or value exceeds e4m3; or why keys or values in e4m3 would say nothing.
-    ///
-    /// # Errors
-    /// When a tensor cannot be copied from its device.
     pub fn scales(&self) -> Result<std::result::Result<KvScales, String>> {
         let rows = self.kv_heads * self.head_dim;
         let from = self.weight.dim(0)? - 2 * rows;

@@ -98,9 +98,6 @@ impl Linear {
 
 impl Products {
     /// Opens cuBLAS.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`], or cuBLAS's refusal.
     pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
         Ok(Self {
             gemm: Gemm::new(device)?,
@@ -179,9 +176,6 @@ impl Products {
     }
 
     /// `out = x · weightᵀ + bias` for `count` rows; arrays have room for [`Gemm::padded`] rows.
-    ///
-    /// # Errors
-    /// See [`Gemm::multiply`].
     pub fn multiply(
         &mut self,
         operations: &Operations,
@@ -298,9 +292,6 @@ impl Weight {
     }
 
     /// A weight that a checkpoint stores in e4m3 with one scale for each output, as it is; `None` if this one is not.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
     pub(super) fn fp8_as_stored(
         codes: &Codes,
         bias: Option<&Tensor>,

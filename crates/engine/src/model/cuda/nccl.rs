@@ -257,9 +257,6 @@ impl Member {
     }
 
     /// What is added up before the first step, for a model whose tokens have `hidden` numbers of `dtype`.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
     pub(super) fn tried(
         &self,
         device: &CudaDevice,

@@ -219,9 +219,6 @@ impl PagedCache {
     }
 
     /// Drops all keys and values, and allocates `blocks` blocks instead. After an error the cache has none.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
     pub(crate) fn resize(&mut self, device: &CudaDevice, blocks: usize) -> Result<(), ModelError> {
         self.blocks = 0;
         self.layers.clear();

@@ -244,9 +244,6 @@ impl ParallelModel {
     /// Allocates memory for steps, and a cache that has no blocks yet ([`ParallelDecoder::resize_cache`]) and whose blocks hold
     /// `block_size` tokens, a power of two from 16. With `shared_prefix`, rows that share leading blocks attend to them
     /// together.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] when it does not fit beside the weights.
     pub fn with_cache(
         mut self,
         limits: StepLimits,
@@ -289,9 +286,6 @@ impl ParallelDecoder {
 
     /// Allocates the cache anew on every GPU with `blocks` blocks, and of layers with windows, where they have one of their own, with
     /// `windowed`; its content is lost. After an error there is no cache, and this must be called again with fewer blocks.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] when it does not fit.
     pub fn resize_cache(&mut self, blocks: usize, windowed: usize) -> Result<(), ModelError> {
         let resize = |_, part: &mut CudaDecoder| part.resize_cache(blocks, windowed);
         self.each(Failing::BeforeSums, resize).map(drop)
@@ -361,9 +355,6 @@ impl ParallelDecoder {
     }
 
     /// Computes a step and returns its logits, `[batch.logits.len(), vocab]`, f32, on the host.
-    ///
-    /// # Errors
-    /// As [`Self::launch`].
     pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.launch(batch)?;
         let mut logits = self.each(Failing::AmongSums, |_, part| part.logits())?;

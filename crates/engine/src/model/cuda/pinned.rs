@@ -30,9 +30,6 @@ unsafe impl Send for Pinned {}
 
 impl Pinned {
     /// `words` words, zero.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] when the system locks no more pages.
     pub(super) fn zeros(device: &CudaDevice, words: usize) -> Result<Self, ModelError> {
         let stream = device.cuda_stream();
         let count = words.max(1);

@@ -155,9 +155,6 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler for steps of up to `rows` rows.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`]; the driver's refusal.
     pub fn new(
         device: &CudaDevice,
         kernels: &mut Kernels,

@@ -42,9 +42,6 @@ pub struct Upload {
 
 impl Upload {
     /// An upload with room for so many words; it grows when a step needs more.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`].
     pub fn new(device: &CudaDevice, words: usize) -> Result<Self, ModelError> {
         Ok(Self {
             device: device.clone(),

@@ -22,9 +22,6 @@ const FUEL: u64 = 1 << 18;
 const PER_BYTE: u64 = 8;
 
 /// An environment with a template.
-///
-/// # Errors
-/// Where it does not compile.
 pub(super) fn environment(source: &str, clock: &Clock) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();

@@ -119,9 +119,6 @@ impl ChatTemplate {
     }
 
     /// As [`Self::render`], without the generation prompt that asks the model to answer.
-    ///
-    /// # Errors
-    /// As [`Self::render`].
     pub fn render_without_generation_prompt(
         &self,
         content: &str,

@@ -94,9 +94,6 @@ impl Tokenizer {
     }
 
     /// As [`Self::from_json`], where the text was made from `file`, which messages then name.
-    ///
-    /// # Errors
-    /// As [`Self::from_json`].
     pub fn of_file(json: &str, file: &str) -> Result<Self, TextError> {
         // The library panics on some damaged files.
         let read = panics::guarded(|| Self::read(json)).unwrap_or_else(|why| Err(unreadable(&why)));
@@ -109,9 +106,6 @@ impl Tokenizer {
 
     /// A tokenizer with the same ids in which no text becomes one of the added tokens that `hides` picks, by their text and
     /// whether they are special; and the ids of these tokens.
-    ///
-    /// # Errors
-    /// As [`Self::from_json`].
     pub fn from_json_hiding(
         json: &str,
         hides: &dyn Fn(&str, bool) -> bool,
@@ -233,9 +227,6 @@ impl Tokenizer {
     }
 
     /// As [`Self::encode_untrusted`], of a text that stands at `place` in the prompt.
-    ///
-    /// # Errors
-    /// As [`Self::encode_untrusted`].
     pub fn encode_untrusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, TextError> {
         let ids = self.encode(self.untrusted_at(place), text)?;
         if let Some(id) = ids.iter().find(|id| self.control.contains(id)) {

@@ -138,9 +138,6 @@ impl CudaModel {
     /// Allocates memory for steps, and a cache that has no blocks yet ([`CudaDecoder::resize_cache`]) and whose blocks hold
     /// `block_size` tokens, a power of two from 16. With `shared_prefix`, rows that share leading blocks attend to them
     /// together.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] when it does not fit beside the weights.
     pub(in super::super) fn with_cache(
         mut self,
         limits: StepLimits,

@@ -106,9 +106,6 @@ impl CudaDecoder {
 
     /// Allocates the cache anew with `blocks` blocks, and of layers with windows, where they have one of their own, with `windowed`; its
     /// content is lost. After an error there is no cache, and this must be called again with fewer blocks.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] when it does not fit.
     pub(super) fn resize_cache(
         &mut self,
         blocks: usize,

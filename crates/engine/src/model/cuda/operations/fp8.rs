@@ -9,9 +9,6 @@ use crate::model::cuda::kernel::{Arg, Function, Grid, array_or_null, count};
 
 impl Operations {
     /// Quantises rows to e4m3.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn quantize_rows(
         &self,
         out: Quantised,

@@ -252,9 +252,6 @@ impl Operations {
     }
 
     /// As [`Self::load`], with a loader of its own.
-    ///
-    /// # Errors
-    /// As there.
     pub fn on(device: &CudaDevice, dtype: DType) -> Result<Self, ModelError> {
         Self::load(&mut Kernels::new(device), dtype)
     }
@@ -264,9 +261,6 @@ impl Operations {
     }
 
     /// The RMS norm of rows, with a weight in f32; without one they stay as they are.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn rms_norm(
         &self,
         out: Target,
@@ -292,9 +286,6 @@ impl Operations {
     }
 
     /// The RMS norm, in place, of a part of each of `rows` rows of `stride` numbers: the `weight.elements()` ones from `first` on.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub(crate) fn norm_part(
         &self,
         x: Slice,
@@ -323,9 +314,6 @@ impl Operations {
 
     /// Adds to the residual stream, in place, and takes its RMS norm, or without a weight the sum as it is; both norms have the same
     /// epsilon.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn add_rms_norm(
         &self,
         out: Target,
@@ -365,9 +353,6 @@ impl Operations {
     /// head_dim]`; keys, normed and rotated, and values to their slots of the cache.
     ///
     /// Rows of the tables and slots are checked on the host when the step is planned, not here.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn split_heads(
         &self,
         q: Slice,
@@ -422,9 +407,6 @@ impl Operations {
     }
 
     /// Applies the activation to rows of gate and up, from `[rows, 2 · width]` to `[rows, width]`.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn activate(
         &self,
         out: Target,
@@ -461,9 +443,6 @@ impl Operations {
 
     /// Numbers in f32 times a factor, then within a bound, `bound · tanh(x / bound)`, if there is one; in place, their count is a
     /// multiple of 4.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn scale_and_bound(
         &self,
         values: Slice,
@@ -484,9 +463,6 @@ impl Operations {
     }
 
     /// `x · sigmoid(gate)` of numbers, in place; their count is a multiple of 8.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub(crate) fn gate_heads(
         &self,
         x: Slice,
@@ -506,9 +482,6 @@ impl Operations {
 
     /// Adds to `out` the result of the expert that works on every token, times the sigmoid of the product of `x` and `weight`,
     /// `[width]`, if there is a weight; all others `[rows, width]`.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub(crate) fn add_shared(
         &self,
         out: Slice,
@@ -531,9 +504,6 @@ impl Operations {
     }
 
     /// Rows of a table `[table_rows, width]` by number, times a factor; a number beyond the table gives a row of NaN.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn gather_rows(
         &self,
         out: Slice,
@@ -560,9 +530,6 @@ impl Operations {
 
     /// Replaces token ids by tokens that the previous step chose: `source` (i32 bits, `[n]`) holds a row of the previous
     /// step's choices, or −1 where the id stays.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit.
     pub fn token_from_previous(
         &self,
         ids: Slice,
