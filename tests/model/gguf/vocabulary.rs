@@ -143,6 +143,41 @@ fn every_pattern_splits_where_its_models_do() {
     }
 }
 
+/// A list of merges may be written as lines, of which one that begins with `#version` is a heading, and one with two spaces is damaged.
+#[test]
+fn merges_that_no_line_could_hold_are_read() {
+    const WORD: &str = "#versions";
+    let mut tokens: Vec<String> = WORD.chars().map(|letter| letter.to_string()).collect();
+    tokens.dedup();
+    tokens.pop(); // The second "s".
+    let letters = tokens.len();
+    tokens.extend((2..=WORD.len()).map(|end| WORD[..end].to_owned()));
+    let merges = (1..WORD.len()).map(|end| format!("{} {}", &WORD[..end], &WORD[end..=end]));
+    let merges: Vec<String> = merges.collect();
+    let tokenizer = read(|file| {
+        file.set("tokenizer.ggml.tokens", Value::Texts(tokens.clone()));
+        file.set("tokenizer.ggml.merges", Value::Texts(merges));
+    });
+    let whole = (letters + WORD.len() - 2) as u32;
+    assert_eq!(tokenizer.unwrap().encode_trusted(WORD).unwrap(), [whole]);
+
+    let pieces = ["<unk>", "x", " y", "x y", "t", "h", "th"].map(str::to_owned);
+    let scores = (0..pieces.len()).map(|place| -(place as f32)).collect();
+    let tokenizer = read(|file| {
+        file.set("tokenizer.ggml.model", Value::Text("llama".into()));
+        file.remove("tokenizer.ggml.pre");
+        file.remove("tokenizer.ggml.merges");
+        file.set("tokenizer.ggml.tokens", Value::Texts(pieces.to_vec()));
+        file.set("tokenizer.ggml.scores", Value::F32s(scores));
+        file.set(
+            "tokenizer.ggml.token_type",
+            Value::I32s(vec![2, 1, 1, 1, 1, 1, 1]),
+        );
+    });
+    let ids = tokenizer.unwrap().encode_trusted("th").unwrap();
+    assert_eq!(ids.last(), Some(&6));
+}
+
 /// As llama.cpp: by the file's flag, else by the pre-tokenizer.
 #[test]
 fn raw_prompts_begin_as_the_file_says() {
