@@ -23,9 +23,6 @@ pub enum ContentPart<'p> {
 
 impl<'p> ContentPart<'p> {
     /// Reads a part: a text, or an object with a `type`, without which it is text.
-    ///
-    /// # Errors
-    /// What it is in place of these, such as an image.
     pub fn read(part: &'p Value) -> Result<Self, String> {
         let kind = part["type"].as_str().unwrap_or("text");
         let known = KINDS.lines().filter_map(|line| line.split_once('\t'));

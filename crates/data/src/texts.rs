@@ -174,9 +174,6 @@ pub struct Pair {
 impl Pair {
     /// The pair of a row, a JSON object: its `gold` and `pred`, if it has both and no columns are named, else a rollout.
     /// `gold` beside a response of another name is a pair too: its `config` counts.
-    ///
-    /// # Errors
-    /// What is wrong with it, as text for the user.
     pub fn parse(line: &str, columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
         let text = JsonText::new(line);
         let row = Row::parse(&text)?;

@@ -212,9 +212,6 @@ fn scalar(key: &str, text: &str) -> Option<Value> {
 
 /// Passes each row of files to `take`: the file's name, the row's place there, and its text or why it cannot be read. Blank ones are left
 /// out.
-///
-/// # Errors
-/// When a file cannot be read; or the error of `take`.
 pub fn each_row<E: From<DatasetError>>(
     inputs: &[PathBuf],
     mut take: impl FnMut(&str, usize, Result<&[u8], String>) -> Result<(), E>,

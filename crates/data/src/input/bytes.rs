@@ -241,6 +241,15 @@ impl Bytes {
         broken_off(&self.file, self.compression, line, source)
     }
 
+    /// Refuses a row, or the space before it, that has not ended so far from its first byte.
+    pub(super) fn check_end(&self, line: usize, begin: u64) -> Result<(), DatasetError> {
+        let read = self.read - begin;
+        if read > self.limit.bytes() as u64 + self.limit.passed_over() {
+            return Err(self.endless(line, read));
+        }
+        Ok(())
+    }
+
     /// The error for a row that has no end.
     pub(super) fn endless(&self, line: usize, read: u64) -> DatasetError {
         DatasetError::Endless {

@@ -130,7 +130,9 @@ impl JsonArray {
 
     /// The next byte that is not space, not consumed.
     fn next_byte(&mut self) -> Result<Option<u8>, DatasetError> {
+        let begin = self.bytes.read;
         loop {
+            self.bytes.check_end(self.line, begin)?;
             match self.bytes.peek(self.line)? {
                 Some(b'\n') => self.line += 1,
                 Some(b' ' | b'\t' | b'\r') => {}
@@ -230,10 +232,7 @@ impl JsonArray {
             if ended {
                 return Ok(());
             }
-            let read = self.bytes.read - begin;
-            if read > most as u64 + self.bytes.limit.passed_over() {
-                return Err(self.bytes.endless(self.place, read));
-            }
+            self.bytes.check_end(self.place, begin)?;
         }
     }
 }
@@ -303,5 +302,29 @@ impl RowReader for JsonArray {
 
     fn offset(&self) -> Option<u64> {
         self.bytes.seekable.then_some(self.offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::super::line::LineLimit;
+    use super::*;
+
+    #[test]
+    fn space_without_an_end_is_an_error() {
+        for begin in ["", "[", "[{\"a\": 1}", "[{\"a\": 1},", "[{\"a\": 1}]"] {
+            let endless = io::Cursor::new(begin).chain(io::repeat(b' '));
+            let bytes = Bytes::new("rows.json".into(), endless, LineLimit(100), false).unwrap();
+            let mut array = JsonArray::new(bytes);
+            let mut row = Vec::new();
+            let mut rows = std::iter::repeat_with(|| array.next(&mut row)).take(3);
+            let error = rows.find_map(Result::err).unwrap();
+            assert!(
+                matches!(error, DatasetError::Endless { .. }),
+                "{begin}: {error}"
+            );
+        }
     }
 }
