@@ -93,13 +93,15 @@ fn products() {
         WeightType::Q4K,
     ];
     let blocks = [
+        (GgmlDType::Q4_0, StorageType::Q4_0),
         (GgmlDType::Q4_1, StorageType::Q4_1),
+        (GgmlDType::Q5_0, StorageType::Q5_0),
         (GgmlDType::Q5_1, StorageType::Q5_1),
     ];
     println!(
-        "| rows × inputs × outputs | f32 | f16 | bf16 | Q8_0 | Q4_K | Q4_1 | Q5_1 | candle f32 | candle Q8_0 | candle Q4_K |"
+        "| rows × inputs × outputs | f32 | f16 | bf16 | Q8_0 | Q4_K | Q4_0 | Q4_1 | Q5_0 | Q5_1 | candle f32 | candle Q8_0 | candle Q4_K | candle Q4_0 |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (inputs, outputs) in [(1024, 6144), (3072, 1024)] {
         let weight =
             Tensor::randn(0f32, 0.02, (outputs, inputs), &Device::Cpu).expect("random numbers");
@@ -113,7 +115,7 @@ fn products() {
             packed.push(matrix.expect("whole blocks"));
         }
         let transposed = weight.t().expect("a matrix");
-        let candle = [GgmlDType::Q8_0, GgmlDType::Q4K].map(|kind| {
+        let candle = [GgmlDType::Q8_0, GgmlDType::Q4K, GgmlDType::Q4_0].map(|kind| {
             let weight = QTensor::quantize(&weight, kind).expect("quantised");
             QMatMul::from_qtensor(weight).expect("a matrix")
         });

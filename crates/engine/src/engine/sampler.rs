@@ -1,5 +1,6 @@
 //! Chooses tokens from logits, in one call for the batch. On CUDA `model/cuda/kernels/sampler.cu` does the same.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use candle_core::{DType, Device, Tensor};
@@ -209,7 +210,7 @@ pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>
     };
     let values = storage.as_slice::<f32>()?;
     let values = &values[layout.start_offset()..layout.start_offset() + rows.len() * vocab];
-    Ok(if values.len() > PARALLEL_LOGITS {
+    Ok(if rows.len() > 1 && values.len() > PARALLEL_LOGITS {
         values
             .par_chunks_exact(vocab)
             .zip(rows)
@@ -225,21 +226,20 @@ pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>
 }
 
 fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
-    if logits.iter().any(|logit| logit.is_nan()) {
+    // Without a way out of the loop, so that the compiler vectorises it.
+    if logits.iter().fold(false, |nan, logit| nan | logit.is_nan()) {
         return None;
     }
     let all = || 0..logits.len() as u32;
     let token = match request.allowed {
-        None => choose_token(logits, all(), request),
+        None => choose_token(logits, all(), highest(logits)?, request),
         Some(allowed) => {
             let known = allowed.tokens().iter();
-            choose_token(
-                logits,
-                known.take_while(|token| all().contains(token)),
-                request,
-            )
+            let known = known.take_while(|token| all().contains(token));
+            let likeliest = argmax(logits, known.clone())?;
+            choose_token(logits, known, likeliest, request)
         }
-    }?;
+    };
     let expected = request
         .choices
         .and_then(|choices| choices.expected(logits, token));
@@ -253,18 +253,33 @@ fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
     })
 }
 
-/// Chooses among `tokens`, which ascend; `None` if none of them has a finite logit.
+/// Chooses among `tokens`, which ascend, given the likeliest and its logit.
 fn choose_token(
     logits: &[f32],
-    tokens: impl Iterator<Item = u32> + Clone,
+    tokens: impl Iterator<Item = u32>,
+    (likeliest, highest): (u32, f32),
     request: &RowRequest,
-) -> Option<u32> {
-    let (likeliest, highest) = argmax(logits, tokens.clone())?;
-    Some(if request.sampling.temperature == 0.0 {
+) -> u32 {
+    if request.sampling.temperature == 0.0 {
         likeliest
     } else {
         sample(logits, tokens, highest, &request.sampling, request.draw())
-    })
+    }
+}
+
+/// As [`argmax`] of all tokens, by many lanes at a time.
+fn highest(logits: &[f32]) -> Option<(u32, f32)> {
+    let mut lanes = [f32::NEG_INFINITY; 32];
+    let (chunks, rest) = logits.as_chunks::<32>();
+    for chunk in chunks {
+        for (lane, logit) in lanes.iter_mut().zip(chunk) {
+            *lane = if logit > lane { *logit } else { *lane };
+        }
+    }
+    let highest = lanes.iter().chain(rest).copied();
+    let highest = highest.fold(f32::NEG_INFINITY, f32::max);
+    let token = logits.iter().position(|logit| *logit >= highest)?;
+    highest.is_finite().then_some((token as u32, highest))
 }
 
 /// The highest logit and the lowest token that has it; `None` if none is finite.
@@ -289,39 +304,77 @@ fn sample(
     draw: f64,
 ) -> u32 {
     let weight = |logit: f32| (f64::from(logit - highest) / sampling.temperature).exp();
-    let floor = sampling.min_p; // weights are relative to the likeliest token's, which is 1
     let mut candidates: Vec<(u32, f64)> = tokens
         .map(|token| (token, weight(logits[token as usize])))
         .filter(|&(_, weight)| weight > 0.0)
         .collect();
-    let by_weight = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let mut ordered = 0;
     if sampling.top_k > 0 && sampling.top_k < candidates.len() {
         candidates.select_nth_unstable_by(sampling.top_k - 1, by_weight);
         candidates.truncate(sampling.top_k);
+        candidates.sort_unstable_by(by_weight);
+        ordered = candidates.len();
     }
-    candidates.sort_unstable_by(by_weight);
-    if sampling.top_p < 1.0 {
-        let total: f64 = candidates.iter().map(|candidate| candidate.1).sum();
-        let mut sum = 0.0;
-        let kept = candidates.iter().position(|candidate| {
-            sum += candidate.1;
-            sum >= sampling.top_p * total
-        });
-        candidates.truncate(kept.map_or(candidates.len(), |last| last + 1));
-    }
-    let kept = candidates.partition_point(|candidate| candidate.1 >= floor);
-    candidates.truncate(kept.max(1));
-    let target = draw * candidates.iter().map(|candidate| candidate.1).sum::<f64>();
+    let mass = |candidates: &[(u32, f64)]| candidates.iter().map(|one| one.1).sum::<f64>();
+    let share = sampling.top_p * mass(&candidates);
+    // Weights are relative to the likeliest token's, which is 1, so every truncation keeps it.
+    candidates.retain(|candidate| candidate.1 >= sampling.min_p);
+    ordered = ordered.min(candidates.len());
+    let mut likeliest = Likeliest {
+        candidates,
+        ordered,
+    };
+    let mut kept = likeliest.candidates.len();
     let mut sum = 0.0;
-    for &(token, weight) in &candidates {
-        sum += weight;
-        if target < sum {
-            return token;
-        }
+    if sampling.top_p < 1.0 {
+        kept = likeliest.reaching(kept, |weight| {
+            sum += weight;
+            sum >= share
+        });
+    } else {
+        sum = mass(&likeliest.candidates);
     }
-    // Rounding may leave the sum a hair below the target: the last candidate. The list is never empty: the likeliest
-    // token's weight is 1 and every truncation keeps it.
-    candidates.last().map_or(0, |candidate| candidate.0)
+    let target = draw * sum;
+    let mut sum = 0.0;
+    // Rounding may leave the sum a hair below the target: then it is the last candidate.
+    let place = likeliest.reaching(kept, |weight| {
+        sum += weight;
+        target < sum
+    });
+    likeliest.candidates[place - 1].0
+}
+
+/// Heavier candidates come first, and of equal ones those with the lower token.
+fn by_weight(a: &(u32, f64), b: &(u32, f64)) -> Ordering {
+    b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
+}
+
+/// Tokens and weights, put in order as far as it is asked for: seldom are more than the first of a large vocabulary wanted.
+struct Likeliest {
+    candidates: Vec<(u32, f64)>,
+    /// How many are in order, heaviest first.
+    ordered: usize,
+}
+
+impl Likeliest {
+    /// How many candidates it takes, at most `most`, until the weights that `enough` was given one by one are enough.
+    fn reaching(&mut self, most: usize, mut enough: impl FnMut(f64) -> bool) -> usize {
+        for index in 0..most {
+            if index == self.ordered {
+                let rest = &mut self.candidates[index..];
+                let more = (8 * index).max(64).min(rest.len());
+                if more < rest.len() {
+                    rest.select_nth_unstable_by(more, by_weight);
+                }
+                rest[..more].sort_unstable_by(by_weight);
+                self.ordered += more;
+            }
+            if enough(self.candidates[index].1) {
+                return index + 1;
+            }
+        }
+        most
+    }
 }
 
 /// The engine's request for a row, as the sampling kernel takes it.
@@ -503,6 +556,72 @@ mod tests {
                     choose_row(&masked, &free)
                 );
                 assert_eq!(choose_row(&logits, &request(&nothing)), None);
+            }
+        }
+    }
+
+    /// The definition: all candidates in order, then each truncation.
+    fn by_sorting(logits: &[f32], sampling: &Sampling, draw: f64) -> u32 {
+        let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let weight = |logit: f32| (f64::from(logit - highest) / sampling.temperature).exp();
+        let all = logits.iter().enumerate();
+        let mut all: Vec<(u32, f64)> = all.map(|(i, x)| (i as u32, weight(*x))).collect();
+        all.retain(|one| one.1 > 0.0);
+        all.sort_by(by_weight);
+        if sampling.top_k > 0 {
+            all.truncate(sampling.top_k);
+        }
+        let total: f64 = all.iter().map(|one| one.1).sum();
+        let mut sum = 0.0;
+        let kept = all.iter().position(|one| {
+            sum += one.1;
+            sum >= sampling.top_p * total
+        });
+        if sampling.top_p < 1.0 {
+            all.truncate(kept.map_or(all.len(), |last| last + 1));
+        }
+        all.retain(|one| one.1 >= sampling.min_p);
+        let target = draw * all.iter().map(|one| one.1).sum::<f64>();
+        let mut sum = 0.0;
+        let found = all.iter().find(|one| {
+            sum += one.1;
+            target < sum
+        });
+        found.or(all.last()).unwrap().0
+    }
+
+    #[test]
+    fn a_draw_from_a_large_vocabulary_is_that_of_the_definition() {
+        let vocabulary = 3_000;
+        for (seed, spread) in [(1, 0.2f32), (2, 3.0), (3, 30.0)] {
+            let logit = |token: u32| (uniform(seed, 9, 0, token) as f32 - 0.5) * spread;
+            let logits: Vec<f32> = (0..vocabulary).map(logit).collect();
+            for (top_k, top_p, min_p) in [
+                (0, 1.0, 0.0),
+                (0, 0.9, 0.0),
+                (40, 1.0, 0.0),
+                (700, 0.5, 0.1),
+                (0, 0.95, 0.3),
+                (0, 1.0, 0.05),
+                (0, 0.999, 0.0),
+            ] {
+                for position in 0..100 {
+                    let sampling = Sampling {
+                        temperature: 0.7,
+                        top_k,
+                        top_p,
+                        min_p,
+                    };
+                    let request = RowRequest {
+                        sampling,
+                        key: KEY,
+                        position,
+                        ..RowRequest::ANY
+                    };
+                    let expected = by_sorting(&logits, &sampling, request.draw());
+                    let chosen = choose_row(&logits, &request).unwrap().token;
+                    assert_eq!(chosen, expected, "{sampling:?}, {spread}, {position}");
+                }
             }
         }
     }

@@ -39,7 +39,12 @@ pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
                 }
             }
         }),
-        StorageType::Q4_0 | StorageType::Q5_0 => q8(&to_q8(kind, bytes), out),
+        StorageType::Q4_0 | StorageType::Q5_0 => each(kind, bytes, out, |bytes, out| {
+            let zero: i8 = if kind == StorageType::Q5_0 { 16 } else { 8 };
+            for (out, number) in out.iter_mut().zip(small(kind, &bytes[HALF..])) {
+                *out = f32::from(number.cast_signed() - zero) * half(bytes);
+            }
+        }),
         StorageType::Q4_1 | StorageType::Q5_1 => {
             let blocks = bytes.chunks_exact(kind.block().1);
             for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
@@ -77,19 +82,6 @@ pub(crate) fn to_pairs(bytes: &[u8]) -> Vec<u8> {
         out.push(block[0]);
         let pairs = numbers.as_chunks().0;
         out.extend(pairs.iter().map(|[first, second]| first | second << 4));
-    }
-    out
-}
-
-/// Blocks of `Q4_0` or `Q5_0` as blocks of `Q8_0`, which have the same scale and the same values.
-pub(crate) fn to_q8(kind: StorageType, bytes: &[u8]) -> Vec<u8> {
-    let size = kind.block().1;
-    let zero: i8 = if kind == StorageType::Q5_0 { 16 } else { 8 };
-    let mut out = Vec::with_capacity(bytes.len() / size * (HALF + BLOCK));
-    for block in bytes.chunks_exact(size) {
-        out.extend_from_slice(&block[..HALF]);
-        let numbers = small(kind, &block[HALF..]);
-        out.extend(numbers.map(|number| (number.cast_signed() - zero).cast_unsigned()));
     }
     out
 }

@@ -7,7 +7,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `matmul`, `panels` | products of weights in f32, f16 and bf16, and how they are laid out |
-//! | `quantized` | products of quantised weights: `Q4_1`, `Q5_1`, `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K`, MXFP4 |
+//! | `quantized` | products of quantised weights: `Q4_0`, `Q4_1`, `Q5_0`, `Q5_1`, `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K`, MXFP4 |
 //! | `delta` | the delta rule of Gated `DeltaNet` layers |
 //! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
 //! | `prefetch` | reading ahead of one row's product |

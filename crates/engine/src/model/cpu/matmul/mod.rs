@@ -6,9 +6,10 @@ use rayon::prelude::*;
 use super::half::{Bf16, F16, F32, Format};
 use super::instructions::run;
 use super::panels::{Multiply, PANEL};
+use super::quantized::rows;
 use super::quantized::{
-    BLOCK, BlockMatrix, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group,
-    rows,
+    BLOCK, BlockMatrix, Blocks, Group, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group,
+    Q41Group, Q50Group, Q51Group,
 };
 use crate::checkpoint::gguf::{StorageType, blocks};
 use crate::model::precision::WeightType;
@@ -25,9 +26,15 @@ const TASKS: usize = 8;
 
 /// A weight `[outputs, inputs]` in panels of 16 outputs.
 pub struct PackedMatrix {
-    panels: Panels,
+    /// Weights of one type each, whose outputs are concatenated.
+    parts: Vec<Part>,
     outputs: usize,
     inputs: usize,
+}
+
+struct Part {
+    panels: Panels,
+    outputs: usize,
 }
 
 /// The panels' numbers; zero past the last output.
@@ -38,15 +45,18 @@ enum Panels {
     F16(Vec<u16>),
     /// The same, with the upper half of each number.
     Bf16(Vec<u16>),
-    Q8(BlockMatrix<Q8Group>),
-    Q4(BlockMatrix<Q4Group>),
-    Q41(BlockMatrix<Q41Group>),
-    Q5(BlockMatrix<Q5Group>),
-    Q51(BlockMatrix<Q51Group>),
-    Q6(BlockMatrix<Q6Group>),
-    Mx4(BlockMatrix<Mx4Group>),
-    /// Weights with the same inputs but different types, whose outputs are concatenated.
-    Joined(Vec<PackedMatrix>),
+    /// In blocks that share a scale.
+    Blocks(Box<dyn Blocks>),
+}
+
+/// Some columns of some rows of a product.
+struct Task<'a, 'o> {
+    part: &'a Part,
+    /// The first row.
+    row: usize,
+    /// The first column, counted from the part's.
+    from: usize,
+    out: Vec<&'o mut [f32]>,
 }
 
 impl PackedMatrix {
@@ -100,26 +110,23 @@ impl PackedMatrix {
             WeightType::F16 => Panels::F16(interleave::<F16>(outputs, inputs, read)),
             WeightType::BF16 => Panels::Bf16(interleave::<Bf16>(outputs, inputs, read)),
             WeightType::Q4K if inputs % (Q4Group::BLOCKS * BLOCK) == 0 => {
-                Panels::Q4(BlockMatrix::pack(outputs, inputs, read)?)
+                let matrix = BlockMatrix::<Q4Group>::pack(outputs, inputs, read)?;
+                Panels::Blocks(Box::new(matrix))
             }
             WeightType::Q8_0 | WeightType::Q4K => {
-                Panels::Q8(BlockMatrix::pack(outputs, inputs, read)?)
+                let matrix = BlockMatrix::<Q8Group>::pack(outputs, inputs, read)?;
+                Panels::Blocks(Box::new(matrix))
             }
             WeightType::F8E4M3 | WeightType::Stored { .. } => {
                 candle_core::bail!("the CPU has no products with {weight_type} weights")
             }
         };
-        Ok(Self {
-            panels,
-            outputs,
-            inputs,
-        })
+        Ok(Self::of(panels, outputs, inputs))
     }
 
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
     ///
-    /// `Q8_0`, `Q4_1`, `Q5_1`, `Q4_K`, `Q5_K`, `Q6_K` and MXFP4 keep every bit. `Q4_0` and `Q5_0` become `Q8_0`, which holds
-    /// the same values. Types without blocks become f16.
+    /// Blocks keep every bit. Types without blocks become f16.
     ///
     /// # Errors
     /// When there are more or fewer bytes than such a weight has.
@@ -138,21 +145,15 @@ impl PackedMatrix {
             );
         }
         let panels = match kind {
-            StorageType::Q8_0 => Panels::Q8(BlockMatrix::pack_blocks(inputs, row, bytes)),
-            StorageType::Q4_1 => Panels::Q41(BlockMatrix::pack_blocks(inputs, row, bytes)),
-            StorageType::Q5_1 => Panels::Q51(BlockMatrix::pack_blocks(inputs, row, bytes)),
-            StorageType::Q4_K => Panels::Q4(BlockMatrix::pack_blocks(inputs, row, bytes)),
-            StorageType::Q5_K => Panels::Q5(BlockMatrix::pack_blocks(inputs, row, bytes)),
-            StorageType::Q6_K => Panels::Q6(BlockMatrix::pack_blocks(inputs, row, bytes)),
-            StorageType::MXFP4 => {
-                let bytes = blocks::to_pairs(bytes);
-                Panels::Mx4(BlockMatrix::pack_blocks(inputs, row, &bytes))
-            }
-            StorageType::Q4_0 | StorageType::Q5_0 => {
-                let bytes = blocks::to_q8(kind, bytes);
-                let row = bytes.len() / outputs;
-                Panels::Q8(BlockMatrix::pack_blocks(inputs, row, &bytes))
-            }
+            StorageType::Q8_0 => Panels::blocks::<Q8Group>(inputs, row, bytes),
+            StorageType::Q4_0 => Panels::blocks::<Q40Group>(inputs, row, bytes),
+            StorageType::Q5_0 => Panels::blocks::<Q50Group>(inputs, row, bytes),
+            StorageType::Q4_1 => Panels::blocks::<Q41Group>(inputs, row, bytes),
+            StorageType::Q5_1 => Panels::blocks::<Q51Group>(inputs, row, bytes),
+            StorageType::Q4_K => Panels::blocks::<Q4Group>(inputs, row, bytes),
+            StorageType::Q5_K => Panels::blocks::<Q5Group>(inputs, row, bytes),
+            StorageType::Q6_K => Panels::blocks::<Q6Group>(inputs, row, bytes),
+            StorageType::MXFP4 => Panels::blocks::<Mx4Group>(inputs, row, &blocks::to_pairs(bytes)),
             StorageType::F32 | StorageType::F16 | StorageType::BF16 => {
                 Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
                     let bytes = &bytes[first * row..][..out.len() / inputs * row];
@@ -160,11 +161,7 @@ impl PackedMatrix {
                 }))
             }
         };
-        Ok(Self {
-            panels,
-            outputs,
-            inputs,
-        })
+        Ok(Self::of(panels, outputs, inputs))
     }
 
     /// Packs a weight that is stored in MXFP4, without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of
@@ -197,12 +194,8 @@ impl PackedMatrix {
                 bytes.extend_from_slice(block);
             }
         }
-        let matrix = BlockMatrix::pack_blocks(inputs, count * (1 + size), &bytes);
-        Ok(Self {
-            panels: Panels::Mx4(matrix),
-            outputs,
-            inputs,
-        })
+        let panels = Panels::blocks::<Mx4Group>(inputs, count * (1 + size), &bytes);
+        Ok(Self::of(panels, outputs, inputs))
     }
 
     /// Bits per weight, once packed, for a weight that is stored in such blocks.
@@ -213,9 +206,9 @@ impl PackedMatrix {
             StorageType::F16 | StorageType::BF16 => 16.0,
             StorageType::Q4_1 => of(size_of::<Q41Group>(), Q41Group::BLOCKS * BLOCK),
             StorageType::Q5_1 => of(size_of::<Q51Group>(), Q51Group::BLOCKS * BLOCK),
-            StorageType::Q4_0 | StorageType::Q5_0 | StorageType::Q8_0 => {
-                of(size_of::<Q8Group>(), Q8Group::BLOCKS * BLOCK)
-            }
+            StorageType::Q8_0 => of(size_of::<Q8Group>(), Q8Group::BLOCKS * BLOCK),
+            StorageType::Q4_0 => of(size_of::<Q40Group>(), Q40Group::BLOCKS * BLOCK),
+            StorageType::Q5_0 => of(size_of::<Q50Group>(), Q50Group::BLOCKS * BLOCK),
             StorageType::MXFP4 => of(size_of::<Mx4Group>(), Mx4Group::BLOCKS * BLOCK),
             StorageType::Q4_K => of(size_of::<Q4Group>(), Q4Group::BLOCKS * BLOCK),
             StorageType::Q5_K => of(size_of::<Q5Group>(), Q5Group::BLOCKS * BLOCK),
@@ -223,23 +216,25 @@ impl PackedMatrix {
         }
     }
 
+    fn of(panels: Panels, outputs: usize, inputs: usize) -> Self {
+        Self {
+            parts: vec![Part { panels, outputs }],
+            outputs,
+            inputs,
+        }
+    }
+
     /// Joins weights: the outputs are those of `parts`, one part after the other.
-    pub(crate) fn join(mut parts: Vec<Self>) -> Result<Self> {
+    pub(crate) fn join(parts: Vec<Self>) -> Result<Self> {
         let inputs = parts.first().map_or(0, |part| part.inputs);
         if parts.iter().any(|part| part.inputs != inputs) {
             candle_core::bail!("weights side by side with different inputs");
         }
-        match (parts.len(), parts.pop()) {
-            (1, Some(one)) => Ok(one),
-            (_, last) => {
-                parts.extend(last);
-                Ok(Self {
-                    outputs: parts.iter().map(|part| part.outputs).sum(),
-                    panels: Panels::Joined(parts),
-                    inputs,
-                })
-            }
-        }
+        Ok(Self {
+            outputs: parts.iter().map(|part| part.outputs).sum(),
+            parts: parts.into_iter().flat_map(|part| part.parts).collect(),
+            inputs,
+        })
     }
 
     pub(crate) fn outputs(&self) -> usize {
@@ -253,42 +248,26 @@ impl PackedMatrix {
     /// How many bytes of memory the weight takes up.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
-        match &self.panels {
+        let parts = self.parts.iter().map(|part| match &part.panels {
             Panels::F32(panels) => size_of_val(panels.as_slice()),
             Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
-            Panels::Q8(matrix) => matrix.bytes(),
-            Panels::Q4(matrix) => matrix.bytes(),
-            Panels::Q41(matrix) => matrix.bytes(),
-            Panels::Q5(matrix) => matrix.bytes(),
-            Panels::Q51(matrix) => matrix.bytes(),
-            Panels::Q6(matrix) => matrix.bytes(),
-            Panels::Mx4(matrix) => matrix.bytes(),
-            Panels::Joined(parts) => parts.iter().map(Self::bytes).sum(),
-        }
+            Panels::Blocks(matrix) => matrix.bytes(),
+        });
+        parts.sum()
     }
 
     /// Row `index` of the weight, `[inputs]`: an embedding, when the matrix is also the output head.
-    pub(crate) fn row(&self, index: usize, out: &mut [f32]) {
-        match &self.panels {
-            Panels::F32(panels) => self.lane::<F32>(panels, index, out),
-            Panels::F16(panels) => self.lane::<F16>(panels, index, out),
-            Panels::Bf16(panels) => self.lane::<Bf16>(panels, index, out),
-            Panels::Q8(matrix) => matrix.row(index, out),
-            Panels::Q4(matrix) => matrix.row(index, out),
-            Panels::Q41(matrix) => matrix.row(index, out),
-            Panels::Q5(matrix) => matrix.row(index, out),
-            Panels::Q51(matrix) => matrix.row(index, out),
-            Panels::Q6(matrix) => matrix.row(index, out),
-            Panels::Mx4(matrix) => matrix.row(index, out),
-            Panels::Joined(parts) => {
-                let mut index = index;
-                for part in parts {
-                    if index < part.outputs {
-                        return part.row(index, out);
-                    }
-                    index -= part.outputs;
-                }
+    pub(crate) fn row(&self, mut index: usize, out: &mut [f32]) {
+        for part in &self.parts {
+            if index < part.outputs {
+                return match &part.panels {
+                    Panels::F32(panels) => self.lane::<F32>(panels, index, out),
+                    Panels::F16(panels) => self.lane::<F16>(panels, index, out),
+                    Panels::Bf16(panels) => self.lane::<Bf16>(panels, index, out),
+                    Panels::Blocks(matrix) => matrix.row(index, out),
+                };
             }
+            index -= part.outputs;
         }
     }
 
@@ -312,85 +291,64 @@ impl PackedMatrix {
 
     /// `x × weightᵀ`, into `[rows, outputs]` numbers, whose old content does not matter.
     pub fn forward_into(&self, x: &[f32], out: &mut [f32]) {
-        let inputs = self.inputs;
-        match &self.panels {
-            Panels::F32(panels) => self.chains::<F32>(panels, x, out),
-            Panels::F16(panels) => self.chains::<F16>(panels, x, out),
-            Panels::Bf16(panels) => self.chains::<Bf16>(panels, x, out),
-            Panels::Q8(matrix) => self.blocks(matrix, x, out),
-            Panels::Q4(matrix) => self.blocks(matrix, x, out),
-            Panels::Q41(matrix) => self.blocks(matrix, x, out),
-            Panels::Q5(matrix) => self.blocks(matrix, x, out),
-            Panels::Q51(matrix) => self.blocks(matrix, x, out),
-            Panels::Q6(matrix) => self.blocks(matrix, x, out),
-            Panels::Mx4(matrix) => self.blocks(matrix, x, out),
-            Panels::Joined(parts) => {
-                let mut from = 0;
-                let rows = x.len() / inputs.max(1);
-                for part in parts {
-                    let own = part.forward(x, rows);
-                    let width = part.outputs.max(1);
-                    for (out, own) in out
-                        .chunks_exact_mut(self.outputs.max(1))
-                        .zip(own.chunks_exact(width))
-                    {
-                        out[from..from + width].copy_from_slice(own);
-                    }
-                    from += part.outputs;
-                }
-            }
-        }
-    }
-
-    /// The product with weights in blocks.
-    fn blocks<G: Group>(&self, matrix: &BlockMatrix<G>, x: &[f32], out: &mut [f32]) {
-        let x = rows::quantize(x, self.inputs, matrix.blocks());
-        self.share_out(out, 2, |row, from, out| {
-            matrix.part(&x[row * matrix.blocks()..], from, out);
-        });
-    }
-
-    /// The product with weights that are stored as single numbers.
-    fn chains<F: Format>(&self, panels: &[F::Bits], x: &[f32], out: &mut [f32]) {
-        let (k, stride) = (self.inputs, self.inputs * PANEL);
-        self.share_out(out, 1, |row, from, out| {
-            run(Multiply::<F> {
-                a: &x[row * k..],
-                a_stride: k,
-                k,
-                panels: &panels[from / PANEL * stride..],
-                stride,
-                out,
-                accumulate: false,
-                cached: false,
-            });
-        });
-    }
-
-    /// Divides the outputs `[rows, outputs]` among threads: `part` is given its first row, its first column, and its columns
-    /// of each row. `speed` is how many multiply-adds take the time of one in f32.
-    fn share_out(
-        &self,
-        out: &mut [f32],
-        speed: usize,
-        part: impl Fn(usize, usize, &mut [&mut [f32]]) + Sync,
-    ) {
-        let n = self.outputs;
         if out.is_empty() {
             return;
         }
+        let blocks = self.parts.iter().map(|part| match &part.panels {
+            Panels::Blocks(matrix) => matrix.blocks(),
+            _ => 0,
+        });
+        let width = blocks.max().unwrap_or(0);
+        let blocks = rows::quantize(x, self.inputs, width);
+        self.share_out(out, if width > 0 { 2 } else { 1 }, |task| {
+            let Task {
+                part, row, from, ..
+            } = *task;
+            let (numbers, out) = (&x[row * self.inputs..], &mut *task.out);
+            match &part.panels {
+                Panels::F32(panels) => self.chains::<F32>(panels, numbers, from, out),
+                Panels::F16(panels) => self.chains::<F16>(panels, numbers, from, out),
+                Panels::Bf16(panels) => self.chains::<Bf16>(panels, numbers, from, out),
+                Panels::Blocks(matrix) => {
+                    matrix.part(&blocks[row * width..], width, from, out);
+                }
+            }
+        });
+    }
+
+    /// A part of the product with weights that are stored as single numbers.
+    fn chains<F: Format>(
+        &self,
+        panels: &[F::Bits],
+        x: &[f32],
+        from: usize,
+        out: &mut [&mut [f32]],
+    ) {
+        let (k, stride) = (self.inputs, self.inputs * PANEL);
+        run(Multiply::<F> {
+            a: x,
+            a_stride: k,
+            k,
+            panels: &panels[from / PANEL * stride..],
+            stride,
+            out,
+            accumulate: false,
+            cached: false,
+        });
+    }
+
+    /// Divides the outputs `[rows, outputs]` among threads. `speed` is how many multiply-adds take the time of one in f32.
+    fn share_out(&self, out: &mut [f32], speed: usize, compute: impl Fn(&mut Task) + Sync) {
+        let n = self.outputs;
         let rows = out.len() / n;
         let work = rows * n * self.inputs / speed;
         let threads = rayon::current_num_threads();
-        if threads == 1 || work < SERIAL {
-            let mut split: Vec<&mut [f32]> = out.chunks_exact_mut(n).collect();
-            part(0, 0, &mut split);
-            return;
-        }
+        let serial = threads == 1 || work < SERIAL;
         // Tasks of equal size, whole groups of panels wide.
-        let row_blocks = rows.div_ceil(ROWS);
+        let row_blocks = if serial { 1 } else { rows.div_ceil(ROWS) };
         let block_rows = rows.div_ceil(row_blocks).next_multiple_of(TILE_ROWS);
-        let column_blocks = (TASKS * threads)
+        let column_blocks = if serial { 1 } else { TASKS * threads };
+        let column_blocks = column_blocks
             .div_ceil(row_blocks)
             .min(work / (SERIAL / 2))
             .max(1);
@@ -399,22 +357,41 @@ impl PackedMatrix {
             .div_ceil(column_blocks)
             .next_multiple_of(4);
         let columns = panels * PANEL;
-        let mut tasks = Vec::with_capacity(row_blocks * column_blocks);
+        let mut tasks = Vec::with_capacity(row_blocks * (column_blocks + self.parts.len()));
         for (block, out) in out.chunks_mut(block_rows * n).enumerate() {
             let first = tasks.len();
-            for from in (0..n).step_by(columns) {
-                tasks.push((block * block_rows, from, Vec::with_capacity(block_rows)));
+            for part in &self.parts {
+                for from in (0..part.outputs).step_by(columns) {
+                    tasks.push(Task {
+                        part,
+                        row: block * block_rows,
+                        from,
+                        out: Vec::with_capacity(block_rows.min(rows)),
+                    });
+                }
             }
-            for row in out.chunks_exact_mut(n) {
-                for (task, part) in tasks[first..].iter_mut().zip(row.chunks_mut(columns)) {
-                    task.2.push(part);
+            for mut row in out.chunks_exact_mut(n) {
+                for task in &mut tasks[first..] {
+                    let width = columns.min(task.part.outputs - task.from);
+                    let (own, others) = std::mem::take(&mut row).split_at_mut(width);
+                    task.out.push(own);
+                    row = others;
                 }
             }
         }
-        tasks
-            .into_par_iter()
-            .with_max_len(1)
-            .for_each(|(row, from, mut out)| part(row, from, &mut out));
+        if serial {
+            tasks.iter_mut().for_each(compute);
+        } else {
+            let tasks = tasks.into_par_iter().with_max_len(1);
+            tasks.for_each(|mut task| compute(&mut task));
+        }
+    }
+}
+
+impl Panels {
+    /// Panels of rows in blocks as they are stored, of `row` bytes each.
+    fn blocks<G: Group + 'static>(inputs: usize, row: usize, bytes: &[u8]) -> Self {
+        Self::Blocks(Box::new(BlockMatrix::<G>::pack_blocks(inputs, row, bytes)))
     }
 }
 

@@ -8,8 +8,8 @@
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cvtepi8_epi32,
-    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_madd_epi16,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_ps, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps,
+    _mm256_cvtepu8_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_madd_epi16,
     _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi16,
     _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
     _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16,
@@ -21,8 +21,8 @@ use pulp::cast;
 
 use super::mx4::{NUMBERS, ZERO};
 use super::{
-    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group, RowBlock,
-    Vector, products,
+    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group, Q41Group, Q50Group,
+    Q51Group, RowBlock, Vector, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
@@ -190,8 +190,11 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
         ahead.until((g + 1) * size_of::<G>());
         for p in 0..P {
             let group = &weights[p][g];
-            let [scale, min] = group.scale_and_min();
-            let (scale, min) = (halves(scale), halves(min));
+            // Blocks with factors share the rest of their scales.
+            let (mut scale, mut min) = (halves(group.scale(0)), [_mm256_setzero_ps(); 2]);
+            if let Some(shared) = group.min() {
+                min = halves(shared);
+            }
             for part in 0..B {
                 let fifths = group.fifth(part);
                 let fit = Sums::fit(if fifths.is_some() { 5 } else { 4 });
@@ -214,6 +217,9 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                         }
                     }
                 }
+                if group.factors(part).is_none() {
+                    scale = halves(group.scale(part));
+                }
                 let (mut scales, mut mins) = (scale, min);
                 if let Some((of_scale, of_min)) = group.factors(part) {
                     let (of_scale, of_min) = (bytes(of_scale), bytes(of_min));
@@ -225,11 +231,13 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                 for r in 0..R {
                     let x = &x[r][g][part];
                     let (scale, sum) = (_mm256_set1_ps(x.scale), _mm256_set1_ps(x.negative_sum));
-                    let sums = sums[r].plus(0);
+                    let sums = sums[r].plus(x.offset_of(G::ADDED));
                     for v in 0..2 {
                         let scale = _mm256_mul_ps(scales[v], scale);
                         out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
-                        out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
+                        if group.min().is_some() {
+                            out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
+                        }
                     }
                 }
             }
@@ -352,13 +360,18 @@ fn tile_mx4<const R: usize, const P: usize>(
 #[target_feature(enable = "avx2")]
 fn fifth(mut w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
     let bits = vectors(bits);
-    let (bit, sixteen) = (
-        _mm256_set1_epi8((1u8 << i).cast_signed()),
-        _mm256_set1_epi8(16),
-    );
     for v in 0..2 {
-        let set = _mm256_cmpeq_epi8(_mm256_and_si256(bits[v], bit), bit);
-        w[v] = _mm256_or_si256(w[v], _mm256_and_si256(set, sixteen));
+        let moved = match i {
+            0 => _mm256_slli_epi16::<4>(bits[v]),
+            1 => _mm256_slli_epi16::<3>(bits[v]),
+            2 => _mm256_slli_epi16::<2>(bits[v]),
+            3 => _mm256_slli_epi16::<1>(bits[v]),
+            4 => bits[v],
+            5 => _mm256_srli_epi16::<1>(bits[v]),
+            6 => _mm256_srli_epi16::<2>(bits[v]),
+            _ => _mm256_srli_epi16::<3>(bits[v]),
+        };
+        w[v] = _mm256_or_si256(w[v], _mm256_and_si256(moved, _mm256_set1_epi8(16)));
     }
     w
 }

@@ -17,8 +17,8 @@ use pulp::cast;
 
 use super::mx4::{NUMBERS, ZERO};
 use super::{
-    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q41Group, Q51Group, RowBlock,
-    Vector, products,
+    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group, Q41Group, Q50Group,
+    Q51Group, RowBlock, Vector, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. Few rows leave
@@ -134,6 +134,9 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
         ahead.until((g + 1) * size_of_val(&weights[0][g]));
         for part in 0..B {
             let mut sums = [[_mm512_setzero_si512(); P]; R];
+            for r in 0..R {
+                sums[r] = [_mm512_set1_epi32(x[r][g][part].offset_of(G::ADDED)); P];
+            }
             for i in 0..4 {
                 let (mut first, mut second) =
                     ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
@@ -166,8 +169,10 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
             let mut mins = [_mm512_setzero_ps(); P];
             for p in 0..P {
                 let group = &weights[p][g];
-                let [scale, min] = group.scale_and_min();
-                (scales[p], mins[p]) = (halves(*scale), halves(*min));
+                scales[p] = halves(*group.scale(part));
+                if let Some(min) = group.min() {
+                    mins[p] = halves(*min);
+                }
                 if let Some((of_scale, of_min)) = group.factors(part) {
                     scales[p] = _mm512_mul_ps(scales[p], bytes(*of_scale));
                     mins[p] = _mm512_mul_ps(mins[p], bytes(*of_min));
@@ -180,7 +185,9 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                     let scale = _mm512_mul_ps(scales[p], scale);
                     let sum = _mm512_cvtepi32_ps(sums[r][p]);
                     out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
-                    out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
+                    if weights[p][g].min().is_some() {
+                        out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
+                    }
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! Weights quantised in blocks of 32 inputs, and their products with activations quantised the same way.
 //!
-//! Weights have the values of GGML's `Q8_0`, `Q4_1`, `Q5_1`, `Q4_K`, `Q5_K` and `Q6_K`
+//! Weights have the values of GGML's `Q8_0`, `Q4_0`, `Q4_1`, `Q5_0`, `Q5_1`, `Q4_K`, `Q5_K` and `Q6_K`
 //! (<https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h>), in another order: panels of 16 outputs, in which
 //! 64 consecutive bytes are four inputs of each output ([`Vector`]). Activations become signed bytes with one scale for
 //! 32 of them ([`rows`]).
 //!
-//! `q4`, `q5`, `q6`, `q8`, `q41` and `mx4` are the formats (`Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, `Q4_1` and `Q5_1`, MXFP4);
-//! `portable`, `avx2` and `avx512` multiply.
+//! `q4`, `q5`, `q6`, `q8`, `q40`, `q41` and `mx4` are the formats (`Q4_K`, `Q5_K`, `Q6_K`, `Q8_0`, `Q4_0` and `Q5_0`, `Q4_1`
+//! and `Q5_1`, MXFP4); `portable`, `avx2` and `avx512` multiply.
 //!
 //! A product of two blocks is a sum of integers, which is exact in whatever order it is taken. Blocks are added up in f32
 //! one after the other. So an output is the same bits whatever the number of rows, threads or the instruction set
@@ -19,6 +19,7 @@ mod avx512;
 mod mx4;
 mod portable;
 mod q4;
+mod q40;
 mod q41;
 mod q5;
 mod q6;
@@ -34,6 +35,7 @@ pub(crate) use q4::Q4Group;
 pub(crate) use q5::Q5Group;
 pub(crate) use q6::Q6Group;
 pub(crate) use q8::Q8Group;
+pub(crate) use q40::{Q40Group, Q50Group};
 pub(crate) use q41::{Q41Group, Q51Group};
 
 use super::instructions::Instructions;
@@ -49,6 +51,35 @@ pub(crate) use crate::checkpoint::gguf::blocks::BLOCK;
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Vector(pub(crate) [u8; 64]);
+
+impl Vector {
+    /// Sets the fifth bits of a block of one output: bit `i` of byte `4 · lane + j` belongs to input `4i + j`.
+    fn set_fifths(&mut self, lane: usize, bit: impl Fn(usize) -> u8) {
+        let own = &mut self.0[4 * lane..][..4];
+        own.fill(0);
+        for i in 0..BLOCK {
+            own[i % 4] |= bit(i) << (i / 4);
+        }
+    }
+
+    /// The fifth bit of an input, in its place above a nibble.
+    fn fifth(&self, lane: usize, i: usize) -> u8 {
+        (self.0[4 * lane + i % 4] >> (i / 4) & 1) << 4
+    }
+}
+
+/// Sets the nibbles of a block of one output, which are the low four bits of its numbers ([`Nibbles::nibbles`]).
+fn set_nibbles(block: &mut [Vector; BLOCK / 8], lane: usize, number: impl Fn(usize) -> u8) {
+    for i in 0..BLOCK / 2 {
+        block[i / 4].0[4 * lane + i % 4] = number(i) & 15 | (number(i + BLOCK / 2) & 15) << 4;
+    }
+}
+
+/// The nibble of an input.
+fn nibble_of(block: &[Vector; BLOCK / 8], lane: usize, i: usize) -> u8 {
+    let half = i % (BLOCK / 2);
+    block[half / 4].0[4 * lane + half % 4] >> (4 * (i / (BLOCK / 2))) & 15
+}
 
 /// The unit of a packed weight: 16 outputs of some blocks of inputs.
 pub(crate) trait Group: Copy + Send + Sync {
@@ -74,8 +105,11 @@ pub(crate) trait Quantiser: Group {
     const DTYPE: GgmlDType;
 }
 
-/// Groups of nibbles, to which a fifth bit may be added: `weight = scale · number − min`.
+/// Groups of nibbles, to which a fifth bit may be added: `weight = scale · (number − ADDED) − min`.
 pub(crate) trait Nibbles: Group {
+    /// What was added to the numbers to make them unsigned, a multiple of 4.
+    const ADDED: i32 = 0;
+
     /// The nibbles of a block: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
     /// high ones.
     fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8];
@@ -86,8 +120,14 @@ pub(crate) trait Nibbles: Group {
         None
     }
 
-    /// The scales and the minima, in half precision.
-    fn scale_and_min(&self) -> [&[u16; PANEL]; 2];
+    /// The scales of a block, in half precision.
+    fn scale(&self, block: usize) -> &[u16; PANEL];
+
+    /// The minima of the group, in half precision, if there are any.
+    #[inline(always)]
+    fn min(&self) -> Option<&[u16; PANEL]> {
+        None
+    }
 
     /// The factors of a block's scales and minima, if several blocks share these.
     #[inline(always)]
@@ -132,8 +172,10 @@ macro_rules! products {
     ($token:ident: $set:ident) => {
         products!($token: $set, q8 Q8Group tile_q8);
         products!($token: $set, q4 Q4Group tile_nibbles, Q4Group, 8);
+        products!($token: $set, q40 Q40Group tile_nibbles, Q40Group, 2);
         products!($token: $set, q41 Q41Group tile_nibbles, Q41Group, 1);
         products!($token: $set, q5 Q5Group tile_nibbles, Q5Group, 8);
+        products!($token: $set, q50 Q50Group tile_nibbles, Q50Group, 2);
         products!($token: $set, q51 Q51Group tile_nibbles, Q51Group, 1);
         products!($token: $set, q6 Q6Group tile_q6);
         products!($token: $set, mx4 Mx4Group tile_mx4);
@@ -209,6 +251,23 @@ impl<G: Quantiser> BlockMatrix<G> {
     }
 }
 
+/// A weight in blocks of any kind.
+pub(crate) trait Blocks: Send + Sync {
+    /// Row `index` of the weight, `[inputs]`.
+    fn row(&self, index: usize, out: &mut [f32]);
+
+    /// Blocks of a row of activations.
+    fn blocks(&self) -> usize;
+
+    /// The size in memory, in bytes.
+    #[cfg(test)]
+    fn bytes(&self) -> usize;
+
+    /// The product of quantised rows, `stride` blocks apart, with columns of the weight: from column `from` on, a multiple of
+    /// 16, as many as the rows of `out` are wide.
+    fn part(&self, x: &[RowBlock], stride: usize, from: usize, out: &mut [&mut [f32]]);
+}
+
 impl<G: Group> BlockMatrix<G> {
     /// Packs rows as they are stored, of `row` bytes each.
     pub(crate) fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
@@ -234,8 +293,26 @@ impl<G: Group> BlockMatrix<G> {
         }
     }
 
-    /// Row `index` of the weight, `[inputs]`.
-    pub(crate) fn row(&self, index: usize, out: &mut [f32]) {
+    fn part_by(
+        &self,
+        instructions: Instructions,
+        (x, stride): (&[RowBlock], usize),
+        from: usize,
+        out: &mut [&mut [f32]],
+    ) {
+        let mut product = Product {
+            weights: &self.groups[from / PANEL * self.per_panel..],
+            groups: self.per_panel,
+            x,
+            stride,
+            out,
+        };
+        G::multiply(instructions, &mut product);
+    }
+}
+
+impl<G: Group> Blocks for BlockMatrix<G> {
+    fn row(&self, index: usize, out: &mut [f32]) {
         let panel = &self.groups[index / PANEL * self.per_panel..][..self.per_panel];
         let width = G::BLOCKS * BLOCK;
         let mut whole = vec![0.0; width];
@@ -245,37 +322,17 @@ impl<G: Group> BlockMatrix<G> {
         }
     }
 
-    /// Blocks of a row of activations.
-    pub(crate) fn blocks(&self) -> usize {
+    fn blocks(&self) -> usize {
         self.per_panel * G::BLOCKS
     }
 
-    /// The size in memory, in bytes.
     #[cfg(test)]
-    pub(crate) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         size_of_val(self.groups.as_slice())
     }
 
-    /// The product of quantised rows with columns of the weight: from column `from` on, a multiple of 16, as many as the
-    /// rows of `out` are wide.
-    pub(crate) fn part(&self, x: &[RowBlock], from: usize, out: &mut [&mut [f32]]) {
-        self.part_by(Instructions::chosen(), x, from, out);
-    }
-
-    fn part_by(
-        &self,
-        instructions: Instructions,
-        x: &[RowBlock],
-        from: usize,
-        out: &mut [&mut [f32]],
-    ) {
-        let mut product = Product {
-            weights: &self.groups[from / PANEL * self.per_panel..],
-            groups: self.per_panel,
-            x,
-            out,
-        };
-        G::multiply(instructions, &mut product);
+    fn part(&self, x: &[RowBlock], stride: usize, from: usize, out: &mut [&mut [f32]]) {
+        self.part_by(Instructions::chosen(), (x, stride), from, out);
     }
 }
 
@@ -284,6 +341,8 @@ pub(crate) struct Product<'a, 'o, G> {
     weights: &'a [G],
     groups: usize,
     x: &'a [RowBlock],
+    /// From a row of `x` to the next, in blocks.
+    stride: usize,
     out: &'a mut [&'o mut [f32]],
 }
 
@@ -320,7 +379,7 @@ impl<'a, G: Group> Product<'a, '_, G> {
     ) -> [&'a [[RowBlock; BLOCKS]]; R] {
         let blocks = self.groups * BLOCKS;
         std::array::from_fn(|r| {
-            &self.x[(row + r) * blocks..][..blocks].as_chunks().0[..self.groups]
+            &self.x[(row + r) * self.stride..][..blocks].as_chunks().0[..self.groups]
         })
     }
 

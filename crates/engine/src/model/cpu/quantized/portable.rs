@@ -30,7 +30,7 @@ impl<G: Group, F: Fn(&G, &[RowBlock], &mut [f32; PANEL])> Kernel for Multiply<'_
         for panel in 0..product.panels() {
             for row in 0..product.rows() {
                 let [weights] = product.weights(panel);
-                let x = &product.x[row * blocks..][..blocks];
+                let x = &product.x[row * product.stride..][..blocks];
                 let mut out = [0.0f32; PANEL];
                 for (group, x) in weights.iter().zip(x.chunks_exact(G::BLOCKS)) {
                     add(group, x, &mut out);
@@ -58,7 +58,7 @@ pub(super) fn q8_group(group: &Q8Group, x: &[RowBlock], out: &mut [f32; PANEL]) 
 #[inline(always)]
 pub(super) fn nibbles<G: Nibbles>(group: &G, x: &[RowBlock], out: &mut [f32; PANEL]) {
     for (part, x) in x.iter().enumerate() {
-        let mut sums = [0; PANEL];
+        let mut sums = [x.offset_of(G::ADDED); PANEL];
         for (i, x) in x.values.iter().enumerate() {
             let mut w = group.nibbles(part)[i % 4].0;
             for both in &mut w {
@@ -72,13 +72,18 @@ pub(super) fn nibbles<G: Nibbles>(group: &G, x: &[RowBlock], out: &mut [f32; PAN
             dot(&Vector(w), x, &mut sums);
         }
         for lane in 0..PANEL {
-            let [mut scale, mut min] = group.scale_and_min().map(|all| F16::to_f32(all[lane]));
-            if let Some((of_scale, of_min)) = group.factors(part) {
+            let mut scale = F16::to_f32(group.scale(part)[lane]);
+            if let Some((of_scale, _)) = group.factors(part) {
                 scale *= f32::from(of_scale[lane]);
-                min *= f32::from(of_min[lane]);
             }
             out[lane] = (scale * x.scale).mul_add(sums[lane] as f32, out[lane]);
-            out[lane] = min.mul_add(x.negative_sum, out[lane]);
+            if let Some(min) = group.min() {
+                let mut min = F16::to_f32(min[lane]);
+                if let Some((_, of_min)) = group.factors(part) {
+                    min *= f32::from(of_min[lane]);
+                }
+                out[lane] = min.mul_add(x.negative_sum, out[lane]);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use candle_core::quantized::GgmlDType;
 
-use super::{BLOCK, Group, Nibbles, Quantiser, Vector, multiply};
+use super::{BLOCK, Group, Nibbles, Quantiser, Vector, multiply, nibble_of, set_nibbles};
 use crate::checkpoint::gguf::blocks::{BLOCKS, nibble, scale_and_min};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
@@ -59,10 +59,9 @@ impl Q4Group {
             let (scale, min) = scale_and_min(&header[4..], block);
             self.scales[block][lane] = scale;
             self.mins[block][lane] = min;
-            for i in 0..BLOCK / 2 {
-                self.weights[block][i / 4].0[4 * lane + i % 4] =
-                    nibble(nibbles, block, i) | nibble(nibbles, block, i + BLOCK / 2) << 4;
-            }
+            set_nibbles(&mut self.weights[block], lane, |i| {
+                nibble(nibbles, block, i)
+            });
         }
     }
 
@@ -73,9 +72,7 @@ impl Q4Group {
             let scale = scale * f32::from(self.scales[block][lane]);
             let min = min * f32::from(self.mins[block][lane]);
             for (i, out) in out.iter_mut().enumerate() {
-                let half = i % (BLOCK / 2);
-                let both = self.weights[block][half / 4].0[4 * lane + half % 4];
-                let nibble = both >> (4 * (i / (BLOCK / 2))) & 15;
+                let nibble = nibble_of(&self.weights[block], lane, i);
                 *out = scale * f32::from(nibble + more(block, i)) - min;
             }
         }
@@ -89,8 +86,13 @@ impl Nibbles for Q4Group {
     }
 
     #[inline(always)]
-    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
-        [&self.scale, &self.min]
+    fn scale(&self, _: usize) -> &[u16; PANEL] {
+        &self.scale
+    }
+
+    #[inline(always)]
+    fn min(&self) -> Option<&[u16; PANEL]> {
+        Some(&self.min)
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! `Q4_1` and `Q5_1`: a block of 32 weights is a scale and a minimum in half precision, and 32 numbers of four or five bits:
 //! `weight = scale·number + minimum`.
 
-use super::{BLOCK, Group, Nibbles, Vector, multiply};
+use super::{BLOCK, Group, Nibbles, Vector, multiply, nibble_of, set_nibbles};
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::small;
 use crate::model::cpu::half::{F16, Format};
@@ -27,19 +27,14 @@ impl Q41Group {
     fn set_parts(&mut self, lane: usize, header: &[u8], numbers: &[u8; BLOCK]) {
         self.scale[lane] = u16::from_le_bytes([header[0], header[1]]);
         self.min[lane] = u16::from_le_bytes([header[2], header[3]]) ^ 0x8000;
-        for i in 0..BLOCK / 2 {
-            self.weights[i / 4].0[4 * lane + i % 4] =
-                numbers[i] & 15 | (numbers[i + BLOCK / 2] & 15) << 4;
-        }
+        set_nibbles(&mut self.weights, lane, |i| numbers[i]);
     }
 
     /// Reads the weights of one output; `more` of an input is added to its nibble.
     fn get_with(&self, lane: usize, out: &mut [f32], more: impl Fn(usize) -> u8) {
         let (scale, min) = (F16::to_f32(self.scale[lane]), F16::to_f32(self.min[lane]));
         for (i, out) in out.iter_mut().enumerate() {
-            let half = i % (BLOCK / 2);
-            let both = self.weights[half / 4].0[4 * lane + half % 4];
-            let nibble = both >> (4 * (i / (BLOCK / 2))) & 15;
+            let nibble = nibble_of(&self.weights, lane, i);
             *out = scale * f32::from(nibble + more(i)) - min;
         }
     }
@@ -73,8 +68,13 @@ impl Nibbles for Q41Group {
     }
 
     #[inline(always)]
-    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
-        [&self.scale, &self.min]
+    fn scale(&self, _: usize) -> &[u16; PANEL] {
+        &self.scale
+    }
+
+    #[inline(always)]
+    fn min(&self) -> Option<&[u16; PANEL]> {
+        Some(&self.min)
     }
 }
 
@@ -100,17 +100,11 @@ impl Group for Q51Group {
         let (header, numbers) = bytes.split_at(HEADER);
         let numbers = small(StorageType::Q5_1, numbers);
         self.low.set_parts(lane, header, &numbers);
-        let own = &mut self.high.0[4 * lane..][..4];
-        own.fill(0);
-        for (i, number) in numbers.iter().enumerate() {
-            own[i % 4] |= (number >> 4) << (i / 4);
-        }
+        self.high.set_fifths(lane, |i| numbers[i] >> 4);
     }
 
     fn get(&self, lane: usize, out: &mut [f32]) {
-        self.low.get_with(lane, out, |i| {
-            (self.high.0[4 * lane + i % 4] >> (i / 4) & 1) << 4
-        });
+        self.low.get_with(lane, out, |i| self.high.fifth(lane, i));
     }
 
     multiply!(q51, nibbles);
@@ -128,7 +122,12 @@ impl Nibbles for Q51Group {
     }
 
     #[inline(always)]
-    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
-        self.low.scale_and_min()
+    fn scale(&self, block: usize) -> &[u16; PANEL] {
+        self.low.scale(block)
+    }
+
+    #[inline(always)]
+    fn min(&self) -> Option<&[u16; PANEL]> {
+        self.low.min()
     }
 }

@@ -27,18 +27,13 @@ impl Group for Q5Group {
         let (high, nibbles) = rest.split_at(BLOCK);
         self.low.set_parts(lane, header, nibbles);
         for (block, vector) in self.high.iter_mut().enumerate() {
-            let own = &mut vector.0[4 * lane..][..4];
-            own.fill(0);
-            for i in 0..BLOCK {
-                own[i % 4] |= fifth_bit(high, block, i) << (i / 4);
-            }
+            vector.set_fifths(lane, |i| fifth_bit(high, block, i));
         }
     }
 
     fn get(&self, lane: usize, out: &mut [f32]) {
-        self.low.get_with(lane, out, |block, i| {
-            (self.high[block].0[4 * lane + i % 4] >> (i / 4) & 1) << 4
-        });
+        self.low
+            .get_with(lane, out, |block, i| self.high[block].fifth(lane, i));
     }
 
     multiply!(q5, nibbles);
@@ -56,8 +51,13 @@ impl Nibbles for Q5Group {
     }
 
     #[inline(always)]
-    fn scale_and_min(&self) -> [&[u16; PANEL]; 2] {
-        self.low.scale_and_min()
+    fn scale(&self, block: usize) -> &[u16; PANEL] {
+        self.low.scale(block)
+    }
+
+    #[inline(always)]
+    fn min(&self) -> Option<&[u16; PANEL]> {
+        self.low.min()
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::rows::quantize;
 use super::{
-    BLOCK, BlockMatrix, Group, Instructions, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group,
-    Q41Group, Q51Group, Quantiser,
+    BLOCK, BlockMatrix, Blocks, Group, Instructions, Mx4Group, Q4Group, Q5Group, Q6Group, Q8Group,
+    Q40Group, Q41Group, Q50Group, Q51Group, Quantiser,
 };
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::dequantize;
@@ -47,7 +47,7 @@ fn product<G: Group>(
     let x = quantize(x, matrix.inputs, matrix.blocks());
     let mut out = vec![f32::NAN; x.len() / matrix.blocks() * outputs];
     let mut rows: Vec<&mut [f32]> = out.chunks_exact_mut(outputs).collect();
-    matrix.part_by(instructions, &x, 0, &mut rows);
+    matrix.part_by(instructions, (&x, matrix.blocks()), 0, &mut rows);
     out
 }
 
@@ -187,38 +187,41 @@ fn stored_blocks_have_the_values_of_their_formats() {
     }
 }
 
-/// Rows of `Q4_1` and `Q5_1` as a file has them.
-fn with_minima(dtype: GgmlDType, outputs: usize, inputs: usize) -> Vec<u8> {
+/// Rows of a type of small blocks as a file has them.
+fn as_stored(dtype: GgmlDType, outputs: usize, inputs: usize) -> Vec<u8> {
     let weight = Tensor::from_vec(normal(outputs * inputs, 3), (outputs, inputs), &Device::Cpu);
     let quantised = QTensor::quantize(&weight.unwrap(), dtype).unwrap();
     quantised.data().unwrap().into_owned()
 }
 
 #[test]
-fn rows_with_minima_do_not_depend_on_others_nor_on_instructions() {
+fn rows_of_small_blocks_do_not_depend_on_others_nor_on_instructions() {
+    fn check<G: Group>(dtype: GgmlDType, outputs: usize, inputs: usize) {
+        let bytes = as_stored(dtype, outputs, inputs);
+        let row = inputs / BLOCK * G::STORED / G::BLOCKS;
+        let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, &bytes);
+        rows_are_the_same(&matrix, outputs, inputs);
+    }
     for (outputs, inputs) in [(5, 32), (16, 96), (87, 288), (160, 576)] {
-        let (q41, q51) = (GgmlDType::Q4_1, GgmlDType::Q5_1);
-        let row = inputs / BLOCK * Q41Group::STORED;
-        let bytes = with_minima(q41, outputs, inputs);
-        let matrix = BlockMatrix::<Q41Group>::pack_blocks(inputs, row, &bytes);
-        rows_are_the_same(&matrix, outputs, inputs);
-        let row = inputs / BLOCK * Q51Group::STORED;
-        let bytes = with_minima(q51, outputs, inputs);
-        let matrix = BlockMatrix::<Q51Group>::pack_blocks(inputs, row, &bytes);
-        rows_are_the_same(&matrix, outputs, inputs);
+        check::<Q40Group>(GgmlDType::Q4_0, outputs, inputs);
+        check::<Q41Group>(GgmlDType::Q4_1, outputs, inputs);
+        check::<Q50Group>(GgmlDType::Q5_0, outputs, inputs);
+        check::<Q51Group>(GgmlDType::Q5_1, outputs, inputs);
     }
 }
 
 /// Compared with the product of the quantised weights and activations, only f32 rounding is left.
 #[test]
-fn products_with_minima_are_those_of_their_weights() {
+fn products_of_small_blocks_are_those_of_their_weights() {
     let (rows, outputs, inputs) = (9, 70, 1024);
     let x = normal(rows * inputs, 5);
     for (dtype, kind) in [
+        (GgmlDType::Q4_0, StorageType::Q4_0),
         (GgmlDType::Q4_1, StorageType::Q4_1),
+        (GgmlDType::Q5_0, StorageType::Q5_0),
         (GgmlDType::Q5_1, StorageType::Q5_1),
     ] {
-        let bytes = with_minima(dtype, outputs, inputs);
+        let bytes = as_stored(dtype, outputs, inputs);
         let mut weights = vec![0.0; outputs * inputs];
         dequantize(kind, &bytes, &mut weights);
         let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
@@ -258,7 +261,9 @@ fn the_largest_sums_are_exact_by_all_instructions() {
         for instructions in Instructions::all().iter().copied() {
             let out = match kind {
                 StorageType::Q8_0 => of::<Q8Group>(inputs, row, &bytes, instructions, &x),
+                StorageType::Q4_0 => of::<Q40Group>(inputs, row, &bytes, instructions, &x),
                 StorageType::Q4_1 => of::<Q41Group>(inputs, row, &bytes, instructions, &x),
+                StorageType::Q5_0 => of::<Q50Group>(inputs, row, &bytes, instructions, &x),
                 StorageType::Q5_1 => of::<Q51Group>(inputs, row, &bytes, instructions, &x),
                 StorageType::Q6_K => of::<Q6Group>(inputs, row, &bytes, instructions, &x),
                 _ => of::<Mx4Group>(inputs, row, &bytes, instructions, &x),
@@ -270,6 +275,10 @@ fn the_largest_sums_are_exact_by_all_instructions() {
     let one = 0x3c00u16.to_le_bytes();
     for byte in [127u8, 128, 0xff] {
         all(StorageType::Q8_0, &[&one[..], &[byte; 32]].concat());
+    }
+    for byte in [0, 0xff] {
+        all(StorageType::Q4_0, &[&one[..], &[byte; 16]].concat());
+        all(StorageType::Q5_0, &[&one[..], &[byte; 20]].concat());
     }
     all(StorageType::Q4_1, &[&one[..], &one, &[0xff; 16]].concat());
     all(StorageType::Q5_1, &[&one[..], &one, &[0xff; 20]].concat());
