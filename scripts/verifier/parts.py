@@ -85,7 +85,7 @@ PARTS: dict[str, list[tuple[str, str, str]]] = {
     "compat: determinants": [("math_verify/value/matrices.rs", "pub(super) fn determinant(", "None")],
     "compat: arithmetic of matrices": [("math_verify/value/matrices.rs", "pub(super) fn combined(", "None")],
     "compat: principal roots": [("math_verify/value/principal.rs", "fn principal_power(", "None")],
-    "compat: intervals as pairs": [("math_verify/value/sets.rs", "fn listed(", "None")],
+    "compat: intervals as pairs": [("math_verify/value/sets.rs", "fn is_finite(", "false")],
     "compat: grouped numbers": [("math_verify/value/reading.rs", "fn grouped_number(", "None")],
     "compat: last side of a chain": [("math_verify/value/reading.rs", "fn last_side(", "text")],
     "compat: complex symbols": [("math_verify/value/reading.rs", "fn looks_complex(", "false")],

@@ -134,12 +134,8 @@ impl Search<'_, '_, '_> {
                 Ok(formulas(&row, Boxes::All, self.options.normalization))
             }
             Payload::RawBox => {
-                let text = self.slice((found.start, found.end));
-                Ok(formulas(
-                    &[(text, false)],
-                    Boxes::Last,
-                    self.options.normalization,
-                ))
+                let row = [(self.slice((found.start, found.end)), false)];
+                Ok(formulas(&row, Boxes::Last, self.options.normalization))
             }
             Payload::Arithmetic { start, end } => {
                 let text = self.slice((start, end));
@@ -149,17 +145,11 @@ impl Search<'_, '_, '_> {
             Payload::Number(number) => self.number(number),
             Payload::Choice { start, end } => {
                 let text = self.slice((start, end));
-                let lowercase = matches!(
-                    self.options.extract.get(target),
-                    Some(ExtractionTarget::String {
-                        lowercase: true,
-                        ..
-                    })
-                );
-                let value = if lowercase {
-                    text.to_lowercase()
-                } else {
-                    text.to_owned()
+                let value = match self.options.extract.get(target) {
+                    Some(ExtractionTarget::String { lowercase, .. }) if *lowercase => {
+                        text.to_lowercase()
+                    }
+                    _ => text.to_owned(),
                 };
                 Ok((Some(Extracted::Text(value)), text.to_owned()))
             }

@@ -150,6 +150,17 @@ pub(crate) struct Matrix {
     pub rows: Vec<Vec<Expr>>,
 }
 
+impl Interval {
+    /// From `lower` to `upper`, each with whether it belongs to it.
+    pub(crate) fn new(lower: (Expr, bool), upper: (Expr, bool)) -> Self {
+        let end = |(value, closed)| Endpoint { value, closed };
+        Self {
+            lower: end(lower),
+            upper: end(upper),
+        }
+    }
+}
+
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Answer {
@@ -188,4 +199,27 @@ pub(crate) enum Answer {
     Truth(bool),
     /// Words (also piecewise definitions and set-builders), as written without markup, spaces single.
     Text(String),
+}
+
+impl Answer {
+    /// Calls `test` with every expression in the answer until it says true.
+    pub(crate) fn any<'a>(&'a self, test: &mut dyn FnMut(&'a Expr) -> bool) -> bool {
+        match self {
+            Self::Quantity(quantity) => test(&quantity.value),
+            Self::Relation(relation) => {
+                relation.sides.iter().any(|side| side.any(test))
+                    || relation.modulus.as_ref().is_some_and(test)
+            }
+            Self::Set(parts)
+            | Self::List(parts)
+            | Self::Tuple(parts)
+            | Self::Union(parts)
+            | Self::Intersection(parts) => parts.iter().any(|part| part.any(test)),
+            Self::Difference(pair) => pair.0.any(test) || pair.1.any(test),
+            Self::Interval(interval) => test(&interval.lower.value) || test(&interval.upper.value),
+            Self::Matrix(matrix) => matrix.rows.iter().flatten().any(test),
+            Self::Ratio(parts) => parts.iter().any(test),
+            Self::Choice(_) | Self::Time { .. } | Self::Truth(_) | Self::Text(_) => false,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Values as programs write them: a reference in quotes or in brackets is compared as the program would.
 
 use crate::extract;
+use crate::gsm8k::decimal::Decimal;
 use crate::lexicon::words::ANNOUNCES_OUTPUT;
 
 /// How deeply brackets nest.
@@ -16,8 +17,7 @@ const MOST_PLACES: usize = 64;
 enum Value {
     /// With the letter before its quotes: `b` for bytes.
     Text(bool, String),
-    /// Negative or not, digits without zeros around them, the power of ten of the last one.
-    Number(bool, String, i64),
+    Number(Decimal),
     /// `True`, `False`, `None`.
     Name(&'static str),
     /// A list (`true`) or a tuple.
@@ -284,39 +284,24 @@ fn name(text: &str) -> Option<(Value, &str)> {
 /// A number in decimal digits.
 fn number(text: &str) -> Option<(Value, &str)> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let negative = unsigned.len() < text.len();
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = count(unsigned);
-    let (mut digits, mut rest) = (unsigned[..whole].to_owned(), &unsigned[whole..]);
-    let mut power = 0_i64;
-    if let Some(following) = rest.strip_prefix('.') {
-        let length = count(following);
-        digits.push_str(&following[..length]);
-        power -= i64::try_from(length).ok()?;
-        rest = &following[length..];
+    let mut end = count(unsigned);
+    if unsigned[end..].starts_with('.') {
+        end += 1 + count(&unsigned[end + 1..]);
     }
-    if digits.is_empty() {
-        return None;
-    }
+    let (digits, mut rest) = unsigned.split_at(end);
+    let mut power = 0;
     if let Some(following) = rest.strip_prefix(['e', 'E']) {
         let sign = usize::from(following.starts_with(['-', '+']));
         let length = sign + count(&following[sign..]);
-        power = power.checked_add(following[..length].parse().ok()?)?;
+        power = following[..length].parse().ok()?;
         rest = &following[length..];
     }
     if rest.starts_with(|it: char| it.is_alphanumeric() || it == '_') {
         return None;
     }
-    let digits = digits.trim_start_matches('0');
-    let short = digits.trim_end_matches('0');
-    power += i64::try_from(digits.len() - short.len()).ok()?;
-    let zero = short.is_empty();
-    let value = Value::Number(
-        negative && !zero,
-        short.to_owned(),
-        if zero { 0 } else { power },
-    );
-    Some((value, rest))
+    let value = Decimal::new(unsigned.len() < text.len(), digits, power)?;
+    Some((Value::Number(value), rest))
 }
 
 /// What brackets hold.

@@ -97,26 +97,17 @@ pub(super) fn patterns(options: &Options) -> Vec<Pattern> {
         add(100, Announcement::AnswerColon);
         add(200, Announcement::Answer);
         if options.try_extract_without_anchor {
-            match kind {
-                ExtractionTarget::Latex => {}
-                ExtractionTarget::Expr => {
-                    add(300, Announcement::Anywhere);
-                    add(300, Announcement::NumberAnywhere);
-                }
-                ExtractionTarget::String { .. } => {
-                    add(250, Announcement::Start);
-                    add(300, Announcement::Anywhere);
-                }
+            if matches!(kind, ExtractionTarget::String { .. }) {
+                add(250, Announcement::Start);
+            }
+            add(300, Announcement::Anywhere);
+            if *kind == ExtractionTarget::Expr {
+                add(300, Announcement::NumberAnywhere);
             }
         }
-        if *kind == ExtractionTarget::Latex {
-            if options.try_extract_without_anchor {
-                add(300, Announcement::Anywhere);
-            }
-            if options.boxed_match_priority >= 0 {
-                add(options.boxed_match_priority, Announcement::Boxed);
-                add(options.boxed_match_priority, Announcement::RawBox);
-            }
+        if *kind == ExtractionTarget::Latex && options.boxed_match_priority >= 0 {
+            add(options.boxed_match_priority, Announcement::Boxed);
+            add(options.boxed_match_priority, Announcement::RawBox);
         }
     }
     patterns.sort_by_key(|pattern: &Pattern| pattern.priority);

@@ -93,9 +93,8 @@ fn falling_factorials(text: &str) -> Option<String> {
         (length > 0 && goes_on(text, end, close)).then(|| (&text[start..end], end + close.len()))
     };
     let mut new = Rewriting::of(text);
-    let mut done = 0;
     for at in positions(text, b'(') {
-        if at < done {
+        if new.is_past(at) {
             continue;
         }
         let Some((n, after)) = part(at + 1, ")_{") else {
@@ -104,11 +103,7 @@ fn falling_factorials(text: &str) -> Option<String> {
         let Some((k, end)) = part(after, "}") else {
             continue;
         };
-        new.cut(at, end);
-        for piece in ["\\frac{(", n, ")!}{((", n, ")-(", k, "))!}"] {
-            new.add(piece);
-        }
-        done = end;
+        new.replace(at, end, &["\\frac{(", n, ")!}{((", n, ")-(", k, "))!}"]);
     }
     new.finish()
 }
@@ -156,46 +151,9 @@ fn noise_command(text: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// What may follow white space (or nothing) to be replaced together with it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Following {
-    /// Where the white space ends.
-    spaces_end: usize,
-    /// The end of `{,}`.
-    comma: Option<usize>,
-    /// The end of "and" or "or" as a word.
-    and_or: Option<usize>,
-    /// The end of `\text{and}`.
-    and_or_text: Option<usize>,
-    /// The end of a word for percent.
-    percent: Option<usize>,
-    /// Does "sqrt" follow?
-    sqrt: bool,
-}
-
-impl Following {
-    fn new(text: &str, start: usize) -> Self {
-        let at = spaces_end(text, start);
-        let mut following = Self {
-            spaces_end: at,
-            ..Self::default()
-        };
-        match byte_at(text, at) {
-            b'{' => following.comma = braced_comma(text, at),
-            b'a' | b'o' => following.and_or = and_or(text, at),
-            b'\\' => following.and_or_text = and_or_text(text, at),
-            b'p' => following.percent = percent_word(text, at),
-            b's' => following.sqrt = goes_on(text, at, "sqrt"),
-            _ => {}
-        }
-        following
-    }
-}
-
 /// Synonyms to one spelling, and words to signs, in a single pass from the left.
 fn plain_signs(text: &str) -> Option<String> {
     let mut new = Rewriting::of(text);
-    let mut following = Following::default();
     let mut at = 0;
     while at < text.len() {
         let byte = byte_at(text, at);
@@ -213,22 +171,20 @@ fn plain_signs(text: &str) -> Option<String> {
             b'p' if !char_before(text, at).is_some_and(is_word) => {
                 percent_word(text, at).map(|end| (end, "\\%"))
             }
-            b'\t'..=b'\r' | b'\x1c'..=b' ' | 0x80.. => {
-                let length = space_len(text, at);
-                if length == 0 {
-                    None
-                } else {
-                    if at >= following.spaces_end {
-                        following = Following::new(text, at);
-                    }
-                    at_space(text, at, length, &following)
+            b'\t'..=b'\r' | b'\x1c'..=b' ' | 0x80.. if space_len(text, at) > 0 => {
+                let end = spaces_end(text, at);
+                let found = after_spaces(text, at, end);
+                at = found.map_or(end, |(start, ..)| start);
+                if found.is_none() {
+                    continue;
                 }
+                found.map(|(_, end, with)| (end, with))
             }
             _ => None,
         };
         match found {
             Some((end, with)) => {
-                new.replace(at, end, with);
+                new.replace(at, end, &[with]);
                 at = end;
             }
             None => at += 1,
@@ -237,33 +193,30 @@ fn plain_signs(text: &str) -> Option<String> {
     new.finish()
 }
 
-/// The white space at `at`, of `length`, with what follows it.
-fn at_space(
-    text: &str,
-    at: usize,
-    length: usize,
-    following: &Following,
-) -> Option<(usize, &'static str)> {
-    let next = at + length;
-    if byte_at(text, next) == b'.' {
-        return Some((next + 1, " 0."));
+/// White space from `at` to `end` with what follows it: where the part of it begins that is replaced, and where that ends.
+fn after_spaces(text: &str, at: usize, end: usize) -> Option<(usize, usize, &'static str)> {
+    let last = end - char_before(text, end).map_or(1, char::len_utf8);
+    let all = |end, with| (at, end, with);
+    match byte_at(text, end) {
+        b'.' => Some((last, end + 1, " 0.")),
+        b'{' => braced_comma(text, end).map(|end| all(end, ",")),
+        b'a' | b'o' => {
+            let first = at + space_len(text, at);
+            let start = if not_after_letter(text, at) {
+                at
+            } else {
+                first
+            };
+            let word = and_or(text, end).filter(|_| start < end);
+            word.map(|end| (start, end, ","))
+        }
+        b'\\' => and_or_text(text, end).map(|end| all(end, ",")),
+        b'p' => percent_word(text, end).map(|end| all(end, "\\%")),
+        b's' if byte_at(text, last) == b' ' && goes_on(text, end, "sqrt") => {
+            Some((last, end + 4, "\\sqrt"))
+        }
+        _ => None,
     }
-    if let Some(end) = following.comma {
-        return Some((end, ","));
-    }
-    if let Some(end) = following.and_or
-        && not_after_letter(text, at)
-    {
-        return Some((end, ","));
-    }
-    if let Some(end) = following.and_or_text {
-        return Some((end, ","));
-    }
-    if let Some(end) = following.percent {
-        return Some((end, "\\%"));
-    }
-    (following.sqrt && next == following.spaces_end && byte_at(text, at) == b' ')
-        .then_some((next + 4, "\\sqrt"))
 }
 
 /// A comma with the word or the dots after it.

@@ -45,20 +45,16 @@ fn places(text: &str, word: &'static str) -> impl Iterator<Item = usize> {
 /// `^(…)` to `^{…}`: up to the first closing parenthesis.
 fn parentheses_to_braces(text: &str, operator: &'static str, with: &str) -> Option<String> {
     let mut new = Rewriting::of(text);
-    let mut done = 0;
     for at in places(text, operator) {
         let open = after_space(text, at + operator.len());
-        if at < done || byte_at(text, open) != b'(' {
+        if new.is_past(at) || byte_at(text, open) != b'(' {
             continue;
         }
         let Some(length) = text.get(open + 1..).and_then(|rest| rest.find(')')) else {
             break;
         };
         let close = open + 1 + length;
-        new.replace(at, close + 1, with);
-        new.add(&text[open + 1..close]);
-        new.add("}");
-        done = close + 1;
+        new.replace(at, close + 1, &[with, &text[open + 1..close], "}"]);
     }
     new.finish()
 }
@@ -74,29 +70,22 @@ fn two_digits(text: &str, operator: &'static str) -> Option<String> {
         let second = after_space(text, first_end);
         let end = digits_end(text, second);
         if end > second {
-            new.replace(at, end, operator);
-            add_groups(&mut new, &text[first..first_end], &text[second..end]);
+            let (first, second) = (&text[first..first_end], &text[second..end]);
+            new.replace(at, end, &[operator, "{", first, "}{", second, "}"]);
         }
     }
     new.finish()
 }
 
-fn add_groups(new: &mut Rewriting<'_>, first: &str, second: &str) {
-    for piece in ["{", first, "}{", second, "}"] {
-        new.add(piece);
-    }
-}
-
 /// `\frac{…}2` to `\frac{…}{2}`: up to the first brace with a digit after it, whatever it closes.
 fn braces_and_digit(text: &str) -> Option<String> {
     let mut new = Rewriting::of(text);
-    let mut done = 0;
     let mut braces = positions(text, b'}')
         .filter(|close| digit_len(text, after_space(text, close + 1)) > 0)
         .peekable();
     for at in places(text, "\\frac") {
         let open = after_space(text, at + 5);
-        if at < done || byte_at(text, open) != b'{' {
+        if new.is_past(at) || byte_at(text, open) != b'{' {
             continue;
         }
         while braces.next_if(|close| *close <= open).is_some() {}
@@ -105,9 +94,8 @@ fn braces_and_digit(text: &str) -> Option<String> {
         };
         let digit = after_space(text, close + 1);
         let end = digit + digit_len(text, digit);
-        new.replace(at, end, "\\frac");
-        add_groups(&mut new, &text[open + 1..close], &text[digit..end]);
-        done = end;
+        let (above, below) = (&text[open + 1..close], &text[digit..end]);
+        new.replace(at, end, &["\\frac{", above, "}{", below, "}"]);
     }
     new.finish()
 }
@@ -115,23 +103,21 @@ fn braces_and_digit(text: &str) -> Option<String> {
 /// `\frac1{…}` to `\frac{1}{…}`: up to the first closing brace.
 fn digit_and_braces(text: &str) -> Option<String> {
     let mut new = Rewriting::of(text);
-    let mut done = 0;
     for at in places(text, "\\frac") {
         let digit = after_space(text, at + 5);
         let Some(digit_end) = after_digit(text, digit) else {
             continue;
         };
         let open = after_space(text, digit_end);
-        if at < done || byte_at(text, open) != b'{' {
+        if new.is_past(at) || byte_at(text, open) != b'{' {
             continue;
         }
         let Some(length) = text.get(open + 1..).and_then(|rest| rest.find('}')) else {
             break;
         };
         let close = open + 1 + length;
-        new.replace(at, close + 1, "\\frac");
-        add_groups(&mut new, &text[digit..digit_end], &text[open + 1..close]);
-        done = close + 1;
+        let (above, below) = (&text[digit..digit_end], &text[open + 1..close]);
+        new.replace(at, close + 1, &["\\frac{", above, "}{", below, "}"]);
     }
     new.finish()
 }
@@ -142,9 +128,7 @@ fn sqrt_digit(text: &str) -> Option<String> {
     for at in places(text, "\\sqrt") {
         let digit = after_space(text, at + 5);
         if let Some(end) = after_digit(text, digit) {
-            new.replace(at, end, "\\sqrt{");
-            new.add(&text[digit..end]);
-            new.add("}");
+            new.replace(at, end, &["\\sqrt{", &text[digit..end], "}"]);
         }
     }
     new.finish()
@@ -162,9 +146,7 @@ fn sqrt_one(text: &str) -> Option<String> {
         new.cut(after, start);
         if let Some(first) = bare.chars().next().filter(|c| !['{', '['].contains(c)) {
             let end = start + first.len_utf8();
-            new.replace(start, end, "{");
-            new.add(&text[start..end]);
-            new.add("}");
+            new.replace(start, end, &["{", &text[start..end], "}"]);
         }
     }
     new.finish()

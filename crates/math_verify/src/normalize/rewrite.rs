@@ -26,15 +26,15 @@ impl<'t> Rewriting<'t> {
         self.copied = end;
     }
 
-    /// Adds to what has been written.
-    pub(super) fn add(&mut self, text: &str) {
-        self.out.push_str(text);
+    /// Puts the pieces `with` in the place of `start..end`.
+    pub(super) fn replace(&mut self, start: usize, end: usize, with: &[&str]) {
+        self.cut(start, end);
+        self.out.extend(with.iter().copied());
     }
 
-    /// Puts `with` in the place of `start..end`.
-    pub(super) fn replace(&mut self, start: usize, end: usize, with: &str) {
-        self.cut(start, end);
-        self.add(with);
+    /// Was what stands at `at` replaced or dropped?
+    pub(super) fn is_past(&self, at: usize) -> bool {
+        at < self.copied
     }
 
     /// The new text, if anything was replaced.

@@ -100,20 +100,17 @@ impl Grammar<'_> {
     /// An interval, a named set, a tuple, a finite set.
     fn set_atom(&mut self, at: u32) -> Ends {
         use Token as T;
-        let begins = self.kind(at).is_some_and(|kind| match kind {
-            T::OpenParen | T::OpenParenVisual | T::OpenGroup | T::OpenBracket | T::OpenBrack => {
-                true
-            }
-            _ => matches!(
+        let begins = self.kind(at).is_some_and(|kind| {
+            matches!(
                 kind,
-                T::OpenBrace | T::OpenBraceVisual | T::Boxed | T::NamedSet | T::EmptySet
-            ),
+                T::OpenParen | T::OpenParenVisual | T::OpenGroup | T::OpenBracket
+            ) || matches!(kind, T::OpenBrack | T::OpenBrace | T::OpenBraceVisual)
+                || matches!(kind, T::Boxed | T::NamedSet | T::EmptySet)
         });
-        if begins {
-            self.once(Rule::SetAtom, at, |grammar| grammar.set_atom_now(at))
-        } else {
-            Ends::default()
+        if !begins {
+            return Ends::default();
         }
+        self.once(Rule::SetAtom, at, |grammar| grammar.set_atom_now(at))
     }
 
     fn set_atom_now(&mut self, at: u32) -> Ends {
@@ -156,8 +153,7 @@ impl Grammar<'_> {
         if let Some(close) = tuple {
             let items = self.items(at + 1, true);
             let items = self.closed(&items, close);
-            let made = self.mapped(&items, Node::Tuple);
-            found.extend(&made);
+            found.extend(&self.mapped(&items, Node::Tuple));
         }
         let (from, close, boxed) = match open {
             Token::OpenBrace => (at + 1, Token::CloseBrace, false),
@@ -167,8 +163,7 @@ impl Grammar<'_> {
         };
         let items = self.items(from, true);
         let items = self.closed(&items, close);
-        let made = self.mapped(&items, |items| Node::FiniteSet { items, boxed });
-        found.extend(&made);
+        found.extend(&self.mapped(&items, |items| Node::FiniteSet { items, boxed }));
         found
     }
 
@@ -178,12 +173,10 @@ impl Grammar<'_> {
         for (names, middle) in self.names(at).iter() {
             if let Some(sign @ (Token::In | Token::Assign | Token::NotIn)) = self.kind(middle) {
                 let right = self.set_relation_guarded(middle + 1);
-                let made = self.mapped(&right, |right| Node::Membership(names, sign, right));
-                start.extend(&made);
+                start.extend(&self.mapped(&right, |right| Node::Membership(names, sign, right)));
             }
         }
-        let sets = self.minus(at);
-        start.extend(&sets);
+        start.extend(&self.minus(at));
         if !chains {
             return start;
         }
@@ -224,8 +217,7 @@ impl Grammar<'_> {
             let inner = self.minus(at + 1);
             found = self.closed(&inner, Token::CloseParen);
         }
-        let atoms = self.set_atom(at);
-        found.extend(&atoms);
+        found.extend(&self.set_atom(at));
         found
     }
 }

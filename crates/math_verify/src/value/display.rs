@@ -1,6 +1,7 @@
 //! Values for people, of bounded length.
 
 use dashu_base::BitTest;
+use dashu_ratio::RBig;
 
 use super::expr::spelling;
 use super::{NamedSet, Operator, Relation, SetOperator, Value};
@@ -122,15 +123,16 @@ fn write_term(term: &Expr, out: &mut String, depth: usize) {
             write_term(item, out, depth);
         });
     };
+    let call = |name: &str, items: &[Expr], out: &mut String| {
+        out.push_str(name);
+        out.push('(');
+        all(items, out, ", ");
+        out.push(')');
+    };
+    let is_long = |it: &RBig| it.numerator().bit_len() + it.denominator().bit_len() > 4_000;
     match term {
-        Expr::Number(value) => {
-            if value.numerator().bit_len() + value.denominator().bit_len() > 4_000 {
-                out.push_str("a long number");
-            } else {
-                out.push_str(&value.to_string());
-            }
-        }
-        Expr::LongNumber(_) => out.push_str("a long number"),
+        Expr::Number(value) if !is_long(value) => out.push_str(&value.to_string()),
+        Expr::Number(_) | Expr::LongNumber(_) => out.push_str("a long number"),
         Expr::Constant(constant) => out.push_str(match constant {
             Constant::Pi => "pi",
             Constant::E => "E",
@@ -168,20 +170,9 @@ fn write_term(term: &Expr, out: &mut String, depth: usize) {
             all(rows, out, "; ");
             out.push(']');
         }
-        Expr::Call(function, items) => {
-            if *function != Function::Held {
-                out.push_str(&format!("{function:?}").to_lowercase());
-            }
-            out.push('(');
-            all(items, out, ", ");
-            out.push(')');
-        }
-        Expr::Apply(name, items) => {
-            out.push_str(name);
-            out.push('(');
-            all(items, out, ", ");
-            out.push(')');
-        }
+        Expr::Call(Function::Held, items) => call("", items, out),
+        Expr::Call(function, items) => call(&format!("{function:?}").to_lowercase(), items, out),
+        Expr::Apply(name, items) => call(name, items, out),
         Expr::Binder(binder) => {
             out.push_str(&format!("{:?}", binder.kind).to_lowercase());
             out.push('(');

@@ -7,7 +7,6 @@ use super::judge::Judgement;
 use super::matrices::{combined, entries};
 use super::principal::{self, constant, exact};
 use crate::options::Options;
-use crate::verdict::Status;
 use juror_algebra::work;
 use juror_algebra::{self as algebra, Budget, Expr, Function, Identity};
 
@@ -202,11 +201,7 @@ fn difference_within(gold: &Expr, pred: &Expr, negligible: f64) -> Judgement {
             Judgement::unproved(true, "sampling")
         }
         (Identity::Different | Identity::Undefined, method) => Judgement::decided(false, method),
-        (Identity::TooComplex, method) => Judgement {
-            equal: None,
-            status: Status::TooComplex,
-            method,
-        },
+        (Identity::TooComplex, method) => Judgement::open(method),
     }
 }
 

@@ -201,8 +201,7 @@ impl Grammar<'_> {
                     if self.is(end, Token::Choose) {
                         let lower = self.additive(end + 1);
                         let lower = self.closed(&lower, Token::CloseBrace);
-                        let made = self.mapped(&lower, |lower| Node::Binomial(upper, lower));
-                        found.extend(&made);
+                        found.extend(&self.mapped(&lower, |lower| Node::Binomial(upper, lower)));
                     }
                 }
                 found
@@ -213,8 +212,7 @@ impl Grammar<'_> {
                 let mut found = Ends::default();
                 for (upper, end) in self.braced(at + 1).iter() {
                     let lowers = self.braced(end);
-                    let made = self.mapped(&lowers, |lower| Node::Binomial(upper, lower));
-                    found.extend(&made);
+                    found.extend(&self.mapped(&lowers, |lower| Node::Binomial(upper, lower)));
                 }
                 found
             }
@@ -227,8 +225,7 @@ impl Grammar<'_> {
                 } else {
                     self.function(at, kind)
                 };
-                let atoms = self.atom(at);
-                found.extend(&atoms);
+                found.extend(&self.atom(at));
                 found
             }
         }

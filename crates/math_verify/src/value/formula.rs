@@ -109,21 +109,15 @@ impl Interpreter<'_, '_> {
                 upper,
                 body,
             } => {
-                let variable = self.term(variable)?;
-                let Expr::Symbol(variable) = variable else {
+                let Expr::Symbol(variable) = self.term(variable)? else {
                     return None;
                 };
-                Expr::Binder(Box::new(Binder {
-                    kind: if kind == Token::Sum {
-                        BinderKind::Sum
-                    } else {
-                        BinderKind::Product
-                    },
-                    variable,
-                    lower: Some(self.term(lower)?),
-                    upper: Some(self.term(upper)?),
-                    body: self.term(body)?,
-                }))
+                let kind = match kind {
+                    Token::Sum => BinderKind::Sum,
+                    _ => BinderKind::Product,
+                };
+                let bounds = [Some(self.term(lower)?), Some(self.term(upper)?)];
+                bound(kind, variable, bounds, self.term(body)?)
             }
             Node::Limit {
                 variable,
@@ -135,14 +129,12 @@ impl Interpreter<'_, '_> {
                 let Expr::Symbol(variable) = names::symbol(name, self.real, true) else {
                     return None;
                 };
-                Expr::Binder(Box::new(Binder {
-                    kind: BinderKind::Limit,
-                    variable,
-                    lower: Some(self.term(target)?),
-                    // The side from which it is approached.
-                    upper: from_below.then(|| Expr::integer(-1)),
-                    body: self.term(body)?,
-                }))
+                // The second is the side from which it is approached.
+                let bounds = [
+                    Some(self.term(target)?),
+                    from_below.then(|| Expr::integer(-1)),
+                ];
+                bound(BinderKind::Limit, variable, bounds, self.term(body)?)
             }
             Node::Exponential(power) => exponential(
                 self.optional(power)
@@ -155,25 +147,35 @@ impl Interpreter<'_, '_> {
         Some(Factor::Term(term))
     }
 
-    /// A product of many factors without recursion along it; quotients nest.
-    fn product(&self, id: NodeId) -> Option<Expr> {
+    /// The first operand of a chain that leans to the left, and the others, each with the sign before it.
+    fn chained(
+        &self,
+        id: NodeId,
+        link: impl Fn(Node) -> Option<(NodeId, Token, NodeId)>,
+    ) -> Option<(Expr, Vec<(Token, Expr)>)> {
         let mut parts = Vec::new();
         let mut first = id;
-        while let Some(Node::Product(left, sign, right)) = self.node(first) {
+        while let Some((left, sign, right)) = self.node(first).and_then(&link) {
             parts.push((sign, right));
             first = left;
         }
-        if parts
-            .iter()
-            .filter(|(sign, _)| *sign != Token::Times)
-            .count()
-            > MAX_QUOTIENTS
-        {
+        let total = self.term(first)?;
+        let parts = parts.into_iter().rev();
+        let parts = parts.map(|(sign, part)| Some((sign, self.term(part)?)));
+        Some((total, parts.collect::<Option<_>>()?))
+    }
+
+    /// A product of many factors without recursion along it; quotients nest.
+    fn product(&self, id: NodeId) -> Option<Expr> {
+        let (mut total, parts) = self.chained(id, |node| match node {
+            Node::Product(left, sign, right) => Some((left, sign, right)),
+            _ => None,
+        })?;
+        let quotients = parts.iter().filter(|(sign, _)| *sign != Token::Times);
+        if quotients.count() > MAX_QUOTIENTS {
             return None;
         }
-        let mut total = self.term(first)?;
-        for (sign, part) in parts.into_iter().rev() {
-            let part = self.term(part)?;
+        for (sign, part) in parts {
             total = match sign {
                 Token::Times => total.times(part),
                 Token::Modulo => Expr::Call(Function::Modulo, vec![total, part]),
@@ -185,15 +187,11 @@ impl Interpreter<'_, '_> {
 
     /// A sum of many terms without recursion along it.
     fn sum(&self, id: NodeId) -> Option<Expr> {
-        let mut parts = Vec::new();
-        let mut first = id;
-        while let Some(Node::Additive(left, sign, right)) = self.node(first) {
-            parts.push((sign, right));
-            first = left;
-        }
-        let mut total = self.term(first)?;
-        for (sign, part) in parts.into_iter().rev() {
-            let part = self.term(part)?;
+        let (mut total, parts) = self.chained(id, |node| match node {
+            Node::Additive(left, sign, right) => Some((left, sign, right)),
+            _ => None,
+        })?;
+        for (sign, part) in parts {
             total = total.plus(if sign == Token::Minus {
                 part.opposite()
             } else {
@@ -223,13 +221,9 @@ impl Interpreter<'_, '_> {
         let mut total = self.term(parts.next()?)?;
         for part in parts {
             total = match self.factor(part)? {
-                Factor::Derivative(variable) => Expr::Binder(Box::new(Binder {
-                    kind: BinderKind::Derivative,
-                    variable,
-                    lower: None,
-                    upper: None,
-                    body: total,
-                })),
+                Factor::Derivative(variable) => {
+                    bound(BinderKind::Derivative, variable, [None, None], total)
+                }
                 Factor::Term(left) => match (left.as_integer(), total.as_rational()) {
                     (Some(whole), Some(fraction)) if *fraction > RBig::ZERO => {
                         let whole = RBig::from(whole.clone());
@@ -345,13 +339,8 @@ impl Interpreter<'_, '_> {
                     let Value::Term(body) = read(rest, self.real, self.nesting + 1)? else {
                         return None;
                     };
-                    return Some(Factor::Term(Expr::Binder(Box::new(Binder {
-                        kind: BinderKind::Derivative,
-                        variable,
-                        lower: None,
-                        upper: None,
-                        body,
-                    }))));
+                    let derivative = bound(BinderKind::Derivative, variable, [None, None], body);
+                    return Some(Factor::Term(derivative));
                 }
                 _ => {}
             }
@@ -419,14 +408,20 @@ impl Interpreter<'_, '_> {
         };
         let lower = self.optional(lower).ok()?;
         let upper = self.optional(upper).ok()?;
-        Some(Expr::Binder(Box::new(Binder {
-            kind: BinderKind::Integral,
-            variable: symbol_name(&name, self.real),
-            lower,
-            upper,
-            body,
-        })))
+        let variable = symbol_name(&name, self.real);
+        Some(bound(BinderKind::Integral, variable, [lower, upper], body))
     }
+}
+
+fn bound(kind: BinderKind, variable: Box<str>, bounds: [Option<Expr>; 2], body: Expr) -> Expr {
+    let [lower, upper] = bounds;
+    Expr::Binder(Box::new(Binder {
+        kind,
+        variable,
+        lower,
+        upper,
+        body,
+    }))
 }
 
 /// The variable of a differential: what stands after the d.

@@ -117,13 +117,11 @@ impl Grammar<'_> {
                 argument,
             };
             let inside = self.enclosed(at, Token::OpenParen, Token::CloseParen);
-            let made = self.mapped(&inside, make);
-            found.extend(&made);
+            found.extend(&self.mapped(&inside, make));
             let bare = self.once(Rule::FunctionArgument, at, |grammar| {
                 grammar.product(at, true)
             });
-            let made = self.mapped(&bare, make);
-            found.extend(&made);
+            found.extend(&self.mapped(&bare, make));
         }
         found
     }
@@ -194,8 +192,7 @@ impl Grammar<'_> {
         let degrees = self.enclosed(at + 1, Token::OpenBracket, Token::CloseBracket);
         for (degree, end) in degrees.iter() {
             let radicands = self.braced(end);
-            let made = self.mapped(&radicands, root(Some(degree)));
-            found.extend(&made);
+            found.extend(&self.mapped(&radicands, root(Some(degree))));
         }
         found
     }
@@ -306,10 +303,8 @@ impl Grammar<'_> {
                 found.push(node, from + 1);
             }
             let fractions = self.fraction(from);
-            let made = self.mapped(&fractions, |body| make(Some(body), None));
-            found.extend(&made);
-            let made = self.mapped(&bodies, |body| make(Some(body), None));
-            found.extend(&made);
+            found.extend(&self.mapped(&fractions, |body| make(Some(body), None)));
+            found.extend(&self.mapped(&bodies, |body| make(Some(body), None)));
         }
         found
     }

@@ -36,10 +36,15 @@ impl Judgement {
     }
 
     pub(crate) fn too_complex() -> Self {
+        Self::open("budget")
+    }
+
+    /// Not decided, for want of what `method` names.
+    pub(crate) fn open(method: &'static str) -> Self {
         Self {
             equal: None,
             status: Status::TooComplex,
-            method: "budget",
+            method,
         }
     }
 
@@ -114,15 +119,12 @@ pub(crate) fn equal(gold: &Value, pred: &Value, options: &Options) -> Judgement 
 
 /// The prediction with its symbols named like the gold answer's, if they are as many.
 fn renamed(gold: &Value, pred: &Value) -> Value {
-    let (wanted, present) = (
-        algebra::variables_of(gold.terms()),
-        algebra::variables_of(pred.terms()),
-    );
+    let (wanted, present) = (gold.variables(), pred.variables());
     if wanted.len() != present.len() {
         return pred.clone();
     }
     // All at once, so that an exchange of two letters is one.
-    pred.map(&|term| {
+    pred.map(&mut |term| {
         algebra::replace(term, &mut |part| {
             let Expr::Symbol(name) = part else {
                 return None;
@@ -154,12 +156,8 @@ fn nested(
     let gold_assigns = is_assignment(gold);
     let gold_equation = is_equation(gold);
     let pred_equation = is_equation(pred);
-    let gold_collapsed = if gold_assigns { collapsed(gold) } else { None };
-    let pred_collapsed = if is_assignment(pred) {
-        collapsed(pred)
-    } else {
-        None
-    };
+    let gold_collapsed = gold_assigns.then(|| collapsed(gold)).flatten();
+    let pred_collapsed = is_assignment(pred).then(|| collapsed(pred)).flatten();
     let mut gold = gold_collapsed.as_ref().unwrap_or(gold);
     let mut pred = pred_collapsed.as_ref().unwrap_or(pred);
     if pred_equation && !gold_equation {
@@ -168,18 +166,14 @@ fn nested(
         gold = last_right(gold).unwrap_or(gold);
     }
     let is_relation = |value: &Value| matches!(value, Value::Relation(_) | Value::And(_));
-    if is_relation(gold)
-        && pred.is_set()
-        && let Some(verdict) = super::regions::relation_is_set(gold, pred)
-    {
-        return verdict;
-    }
-    if allow_relation_for_set
-        && is_relation(pred)
-        && gold.is_set()
-        && let Some(verdict) = super::regions::relation_is_set(pred, gold)
-    {
-        return verdict;
+    for (allowed, relation, set) in [(true, gold, pred), (allow_relation_for_set, pred, gold)] {
+        if allowed
+            && is_relation(relation)
+            && set.is_set()
+            && let Some(verdict) = super::regions::relation_is_set(relation, set)
+        {
+            return verdict;
+        }
     }
     if matches!(
         gold,

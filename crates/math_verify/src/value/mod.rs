@@ -42,7 +42,7 @@ use std::fmt;
 
 use expr::Term;
 pub(crate) use judge::{Judgement, equal};
-use juror_algebra::Expr;
+use juror_algebra::{self as algebra, Expr};
 pub(crate) use reading::parse_latex;
 
 /// The operators of relations that `SymPy` tells apart.
@@ -148,35 +148,24 @@ impl Value {
         }
     }
 
-    fn terms(&self) -> Vec<&Expr> {
-        fn sides(relation: &Relation) -> [&Value; 2] {
-            [&relation.left, &relation.right]
-        }
-        match self {
-            Self::Term(term) => vec![term],
-            Self::Relation(relation) | Self::Not(relation) => {
-                sides(relation).into_iter().flat_map(Self::terms).collect()
-            }
-            Self::And(relations) => (relations.iter().flat_map(sides))
-                .flat_map(Self::terms)
-                .collect(),
-            Self::Tuple(items) | Self::FiniteSet(items) => {
-                items.iter().flat_map(Self::terms).collect()
-            }
-            Self::Interval(interval) => vec![&interval.lower, &interval.upper],
-            Self::Compound(_, sides) => {
-                let mut terms = sides.0.terms();
-                terms.extend(sides.1.terms());
-                terms
-            }
-            Self::NamedSet(_) | Self::Foreign => Vec::new(),
-        }
+    /// The variables of all terms, sorted.
+    fn variables(&self) -> Vec<Box<str>> {
+        let mut found = Vec::new();
+        self.map(&mut |term| {
+            found.extend(algebra::variables(term));
+            Expr::integer(0)
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The value with what `term` makes of each of its terms.
-    fn map(&self, term: &impl Fn(&Expr) -> Expr) -> Self {
-        let all = |items: &[Self]| items.iter().map(|item| item.map(term)).collect();
-        let relation = |of: &Relation| Relation {
+    fn map(&self, term: &mut dyn FnMut(&Expr) -> Expr) -> Self {
+        fn all(items: &[Value], term: &mut dyn FnMut(&Expr) -> Expr) -> Vec<Value> {
+            items.iter().map(|item| item.map(term)).collect()
+        }
+        let mut relation = |of: &Relation| Relation {
             operator: of.operator,
             left: of.left.map(term),
             right: of.right.map(term),
@@ -186,8 +175,8 @@ impl Value {
             Self::Relation(inner) => Self::Relation(Box::new(relation(inner))),
             Self::Not(inner) => Self::Not(Box::new(relation(inner))),
             Self::And(relations) => Self::And(relations.iter().map(relation).collect()),
-            Self::Tuple(items) => Self::Tuple(all(items)),
-            Self::FiniteSet(items) => Self::finite_set(all(items)),
+            Self::Tuple(items) => Self::Tuple(all(items, term)),
+            Self::FiniteSet(items) => Self::finite_set(all(items, term)),
             Self::Interval(interval) => Self::Interval(Box::new(Interval {
                 lower: term(&interval.lower),
                 upper: term(&interval.upper),

@@ -95,12 +95,6 @@ pub(super) fn expression(term: &Expr) -> Option<Expr> {
 }
 
 fn converted(term: &Expr, roots: bool) -> Option<Expr> {
-    let all = |items: &[Expr]| {
-        items
-            .iter()
-            .map(|item| converted(item, roots))
-            .collect::<Option<Vec<_>>>()
-    };
     match term {
         Expr::Call(Function::Decimal | Function::Held, items)
         | Expr::Add(items)
@@ -116,20 +110,14 @@ fn converted(term: &Expr, roots: bool) -> Option<Expr> {
         | Expr::Call(Function::Matrix | Function::Row, _) => None,
         // Arctangents of ±∞ are ±π/2; SymPy's arccotangent is the arctangent of the reciprocal.
         Expr::Call(Function::Arctan, items) if items.iter().all(Expr::is_infinite) => {
-            let sign = if items.contains(&Expr::Constant(Constant::Infinity)) {
-                1
-            } else {
-                -1
-            };
-            let half = RBig::from_parts(sign.into(), UBig::from(2_u8));
-            Some(Expr::Multiply(vec![
-                Expr::Number(half),
-                Expr::Constant(Constant::Pi),
-            ]))
+            let positive = items.contains(&Expr::Constant(Constant::Infinity));
+            let sign = if positive { 1 } else { -1 };
+            let half = Expr::Number(RBig::from_parts(sign.into(), UBig::from(2_u8)));
+            Some(half.times(Expr::Constant(Constant::Pi)))
         }
         Expr::Call(Function::Arccot, items) => {
-            let inverse = Expr::power(all(items)?.pop()?, Expr::integer(-1));
-            Some(Expr::Call(Function::Arctan, vec![inverse]))
+            let inverse = Expr::power(converted(items.last()?, roots)?, Expr::integer(-1));
+            Some(Expr::call(Function::Arctan, inverse))
         }
         Expr::Power(power) if roots => principal_power(&power.0, &power.1),
         Expr::Binder(binder) if binder.kind == algebra::BinderKind::Limit => {
@@ -153,17 +141,10 @@ fn principal_power(base: &Expr, exponent: &Expr) -> Option<Expr> {
     if !base_value.is_negative() || exponent.is_int() {
         return plain();
     }
-    let angle = Expr::Multiply(vec![
-        Expr::Number(exponent.clone()),
-        Expr::Constant(Constant::Pi),
-    ]);
-    let turn = Expr::Add(vec![
-        Expr::Call(Function::Cos, vec![angle.clone()]),
-        Expr::Multiply(vec![
-            Expr::Constant(Constant::ImaginaryUnit),
-            Expr::Call(Function::Sin, vec![angle]),
-        ]),
-    ]);
+    let angle = Expr::Number(exponent.clone()).times(Expr::Constant(Constant::Pi));
+    let upright = Expr::Constant(Constant::ImaginaryUnit);
+    let upright = upright.times(Expr::call(Function::Sin, angle.clone()));
+    let turn = Expr::call(Function::Cos, angle).plus(upright);
     let size = Expr::power(Expr::Number(-base_value), Expr::Number(exponent));
     Some(Expr::Multiply(vec![size, turn]))
 }

@@ -90,14 +90,11 @@ fn looks_complex(text: &str) -> bool {
     }
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let ends_word = |rest: &str| !rest.chars().next().is_some_and(is_word);
-    let standalone = text.match_indices('i').any(|(at, _)| {
+    let standalone = |(at, _)| {
         let before = text[..at].chars().next_back();
         ends_word(&text[at + 1..]) && !before.is_some_and(is_word)
-    });
-    standalone
-        || text
-            .match_indices("\\imath")
-            .any(|(at, found)| ends_word(&text[at + found.len()..]))
+    };
+    text.match_indices('i').any(standalone) || text.split("\\imath").skip(1).any(ends_word)
 }
 
 /// The part after the last plain `=` of a chain; the whole where there is a comma, a semicolon, or no chain.
@@ -176,17 +173,14 @@ impl Interpreter<'_, '_> {
         match self.node(id)? {
             Node::Elements(items) => self.set_or_single(items),
             Node::Membership(names, sign, right) => {
-                let left = self.names(names)?;
-                let right = self.value(right)?;
-                let equation = Relation {
+                let equation = Box::new(Relation {
                     operator: Operator::Equal,
-                    left,
-                    right,
-                };
-                Some(if sign == Token::NotIn {
-                    Value::Not(Box::new(equation))
-                } else {
-                    Value::Relation(Box::new(equation))
+                    left: self.names(names)?,
+                    right: self.value(right)?,
+                });
+                Some(match sign {
+                    Token::NotIn => Value::Not(equation),
+                    _ => Value::Relation(equation),
                 })
             }
             Node::Relation(left, sign, right) => self.relation(left, sign, right),
@@ -198,20 +192,10 @@ impl Interpreter<'_, '_> {
                 lower,
                 upper,
             } => {
-                let lower = self.term(lower)?;
-                let upper = self.term(upper)?;
-                let open = is_open(open);
-                let close = is_open(close);
-                super::sets::interval(lower, upper, open, close)
+                let (lower, upper) = (self.term(lower)?, self.term(upper)?);
+                super::sets::interval(lower, upper, is_open(open), is_open(close))
             }
-            Node::Tuple(items) => {
-                let mut items: Vec<Value> = self.rows(items)?.into_iter().flatten().collect();
-                if items.len() == 1 {
-                    items.pop()
-                } else {
-                    Some(Value::Tuple(items))
-                }
-            }
+            Node::Tuple(items) => one_or_tuple(self.rows(items)?.into_iter().flatten().collect()),
             Node::FiniteSet { items, boxed } => {
                 if boxed {
                     return self.set_or_single(items);
@@ -279,11 +263,7 @@ impl Interpreter<'_, '_> {
         for (_, name) in self.list(list) {
             names.push(Value::Term(self.term(name)?));
         }
-        if names.len() == 1 {
-            names.pop()
-        } else {
-            Some(Value::Tuple(names))
-        }
+        one_or_tuple(names)
     }
 
     /// A relation, or a chain of them.
@@ -320,6 +300,13 @@ impl Interpreter<'_, '_> {
             single => Value::Relation(Box::new(relation(single, right))),
         })
     }
+}
+
+fn one_or_tuple(mut items: Vec<Value>) -> Option<Value> {
+    if items.len() == 1 {
+        return items.pop();
+    }
+    Some(Value::Tuple(items))
 }
 
 /// Does an interval not hold the end at this bracket?

@@ -74,28 +74,20 @@ fn holds(value: &Value, place: Place<'_>) -> bool {
             Place::After(_) => false,
         },
         Value::Interval(interval) => {
-            let above = match place {
-                Place::On(end) => match order(&interval.lower, end) {
-                    Some(Ordering::Less) => true,
-                    Some(Ordering::Equal) => !interval.lower_open,
-                    _ => false,
-                },
-                Place::After(None) => interval.lower == Expr::Constant(Constant::NegativeInfinity),
-                Place::After(Some(end)) => matches!(
-                    order(&interval.lower, end),
-                    Some(Ordering::Less | Ordering::Equal)
-                ),
+            let ascends = |a: &Expr, b: &Expr, or_equal: bool| match order(a, b) {
+                Some(Ordering::Less) => true,
+                Some(Ordering::Equal) => or_equal,
+                _ => false,
             };
-            let below = match place {
-                Place::On(end) => match order(end, &interval.upper) {
-                    Some(Ordering::Less) => true,
-                    Some(Ordering::Equal) => !interval.upper_open,
-                    _ => false,
-                },
-                Place::After(None) => true,
-                Place::After(Some(end)) => order(end, &interval.upper) == Some(Ordering::Less),
-            };
-            above && below
+            let (lower, upper) = (&interval.lower, &interval.upper);
+            match place {
+                Place::On(end) => {
+                    ascends(lower, end, !interval.lower_open)
+                        && ascends(end, upper, !interval.upper_open)
+                }
+                Place::After(None) => *lower == Expr::Constant(Constant::NegativeInfinity),
+                Place::After(Some(end)) => ascends(lower, end, true) && ascends(end, upper, false),
+            }
         }
         Value::NamedSet(NamedSet::Reals) => true,
         Value::Compound(operator, sides) => {
@@ -182,16 +174,11 @@ fn solutions(set: &Value) -> Option<Value> {
     let Value::FiniteSet(items) = set else {
         return None;
     };
-    let right_sides = items
-        .iter()
-        .map(|item| match item {
-            Value::Relation(relation) if relation.operator == Operator::Equal => {
-                relation.right.clone()
-            }
-            other => other.clone(),
-        })
-        .collect();
-    Some(Value::finite_set(right_sides))
+    let right_side = |item: &Value| match item {
+        Value::Relation(it) if it.operator == Operator::Equal => it.right.clone(),
+        other => other.clone(),
+    };
+    Some(Value::finite_set(items.iter().map(right_side).collect()))
 }
 
 /// Two members in ascending order may stand for the open interval between them.
@@ -242,25 +229,17 @@ fn describes(differences: &[(Operator, Expr)], variable: &str, set: &Value, ends
             return false;
         }
     }
-    let mut marks: Vec<f64> = Vec::with_capacity(ends.len());
-    for end in ends {
-        match constant(end) {
-            Some(value) => marks.push(value.re),
-            None => return false,
-        }
-    }
+    let marks = ends.iter().map(|end| Some(constant(end)?.re));
+    let Some(marks) = marks.collect::<Option<Vec<f64>>>() else {
+        return false;
+    };
     let below = marks.first().map_or(-1.0, |first| first - 1.0);
     let above = marks.last().map_or(1.0, |last| last + 1.0);
     let mut gaps = vec![(Place::After(None), (below - 1.0e4, below + 0.999, false))];
     for (at, end) in ends.iter().enumerate() {
-        let from = marks[at];
-        match marks.get(at + 1) {
-            Some(to) => gaps.push((Place::After(Some(end)), (from, *to, false))),
-            None => gaps.push((
-                Place::After(Some(end)),
-                (above - 0.999, above + 1.0e4, true),
-            )),
-        }
+        let next = marks.get(at + 1).map(|to| (marks[at], *to, false));
+        let last = (above - 0.999, above + 1.0e4, true);
+        gaps.push((Place::After(Some(end)), next.unwrap_or(last)));
     }
     gaps.iter()
         .all(|(place, gap)| agrees_between(differences, variable, holds(set, *place), *place, *gap))

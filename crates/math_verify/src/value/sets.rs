@@ -9,7 +9,6 @@ use super::principal::{constant, exact, is_heavy};
 use super::regions;
 use super::{Interval, NamedSet, SetOperator, Value};
 use crate::options::Options;
-use crate::verdict::Status;
 use juror_algebra::{self as algebra, Constant, Expr, Function};
 
 /// Collections without an order are matched element by element up to this size.
@@ -43,12 +42,11 @@ pub(super) fn order(a: &Expr, b: &Expr) -> Option<Ordering> {
     left.re.partial_cmp(&right.re)
 }
 
-/// Does the imaginary unit occur?
+/// Does the imaginary unit occur in its sums and products?
 fn is_imaginary(term: &Expr) -> bool {
     match term {
-        Expr::Constant(Constant::ImaginaryUnit) => true,
         Expr::Add(items) | Expr::Multiply(items) => items.iter().any(is_imaginary),
-        _ => false,
+        _ => *term == Expr::Constant(Constant::ImaginaryUnit),
     }
 }
 
@@ -86,14 +84,13 @@ pub(super) fn interval(lower: Expr, upper: Expr, open: bool, close: bool) -> Opt
         return None;
     }
     let order = order(&lower, &upper);
-    match order {
-        Some(Ordering::Greater | Ordering::Equal) if open && close => {
-            return Some(Value::Tuple(vec![Value::Term(lower), Value::Term(upper)]));
-        }
-        Some(Ordering::Greater) if !open && !close => {
-            return Some(Value::Tuple(vec![Value::Term(lower), Value::Term(upper)]));
-        }
-        _ => {}
+    let is_pair = match order {
+        Some(Ordering::Greater) => open == close,
+        Some(Ordering::Equal) => open && close,
+        _ => false,
+    };
+    if is_pair {
+        return Some(Value::Tuple(vec![Value::Term(lower), Value::Term(upper)]));
     }
     if is_imaginary(&lower) || is_imaginary(&upper) {
         return None;
@@ -110,8 +107,7 @@ pub(super) fn interval(lower: Expr, upper: Expr, open: bool, close: bool) -> Opt
     match order {
         Some(Ordering::Greater) => return Some(Value::NamedSet(NamedSet::Empty)),
         Some(Ordering::Equal) => {
-            let infinite = lower.is_infinite();
-            return Some(if open || close || infinite {
+            return Some(if open || close || lower.is_infinite() {
                 Value::NamedSet(NamedSet::Empty)
             } else {
                 Value::finite_set(vec![Value::Term(upper)])
@@ -187,22 +183,30 @@ pub(super) fn compare(gold: &Value, pred: &Value, options: &Options, depth: u32)
     {
         return Judgement::decided(true, "region");
     }
-    // Lists compare member by member.
-    match (listed(&a), listed(&b)) {
-        (Some(left), Some(right)) => deep(&left, &right, options, depth),
+    // Lists compare member by member: in order where the gold one has an order.
+    match (members(&a), members(&b)) {
+        (Some(left), Some(right)) if left.len() != right.len() => Judgement::decided(false, "size"),
+        (Some(left), Some(right)) if matches!(a, Value::FiniteSet(_)) => {
+            matched(&left, &right, options, depth)
+        }
+        (Some(left), Some(right)) => {
+            let pairs = left.iter().zip(right.iter());
+            let verdicts = pairs.map(|(left, right)| judge::inside(left, right, options, depth));
+            Judgement::all("elements", verdicts)
+        }
         _ => Judgement::decided(false, "set"),
     }
 }
 
-/// A finite set or a tuple; an open interval may be a pair.
-fn listed(value: &Value) -> Option<Cow<'_, Value>> {
+/// The members of a finite set or a tuple; an open interval may be a pair.
+fn members(value: &Value) -> Option<Cow<'_, [Value]>> {
     match value {
-        Value::FiniteSet(_) | Value::Tuple(_) => Some(Cow::Borrowed(value)),
+        Value::FiniteSet(items) | Value::Tuple(items) => Some(Cow::Borrowed(items)),
         Value::Interval(interval) => {
             let ends = [&interval.lower, &interval.upper];
             let open = interval.lower_open && interval.upper_open;
             let pair = || ends.map(|end| Value::Term(end.clone())).to_vec();
-            (open && ends.into_iter().all(is_finite)).then(|| Cow::Owned(Value::Tuple(pair())))
+            (open && ends.into_iter().all(is_finite)).then(|| Cow::Owned(pair()))
         }
         _ => None,
     }
@@ -222,50 +226,18 @@ fn intervals(a: &Interval, b: &Interval, options: &Options) -> Judgement {
     end(&a.lower, &b.lower).and(end(&a.upper, &b.upper))
 }
 
-/// The members of a finite set or a tuple.
-fn members(value: &Value) -> Vec<&Value> {
-    match value {
-        Value::FiniteSet(items) | Value::Tuple(items) => items.iter().collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Member by member: in order where the gold one is a tuple, in any where it is a set.
-fn deep(gold: &Value, pred: &Value, options: &Options, depth: u32) -> Judgement {
-    let (left, right) = (members(gold), members(pred));
-    if left.len() != right.len() {
-        return Judgement::decided(false, "size");
-    }
-    if matches!(gold, Value::Tuple(_)) {
-        return in_order(&left, &right, options, depth);
-    }
-    matched(&left, &right, options, depth)
-}
-
-fn in_order(left: &[&Value], right: &[&Value], options: &Options, depth: u32) -> Judgement {
-    let pairs = left.iter().zip(right);
-    Judgement::all(
-        "elements",
-        pairs.map(|(left, right)| judge::inside(left, right, options, depth)),
-    )
-}
-
 /// Every element of the one with an element of its own of the other.
-fn matched(left: &[&Value], right: &[&Value], options: &Options, depth: u32) -> Judgement {
-    let heavy = |value: &&Value| matches!(value, Value::Term(term) if is_heavy(term));
+fn matched(left: &[Value], right: &[Value], options: &Options, depth: u32) -> Judgement {
+    let heavy = |value: &Value| matches!(value, Value::Term(term) if is_heavy(term));
     let most = if left.iter().chain(right).any(heavy) {
         MAX_MATCHED_HEAVY
     } else {
         MAX_MATCHED
     };
     if left.len() > most {
-        return Judgement {
-            equal: None,
-            status: Status::TooComplex,
-            method: "size",
-        };
+        return Judgement::open("size");
     }
-    let mut free: Vec<&Value> = right.to_vec();
+    let mut free: Vec<&Value> = right.iter().collect();
     let mut all = Judgement::decided(true, "elements");
     for item in left {
         let mut open = None;

@@ -4,6 +4,7 @@ use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides, other_kind};
 use super::expressions::{self, show};
 use super::numbers::{self, Value};
+use super::quantity;
 use crate::algebra::Expr;
 use crate::algebra::{self, Identity, Rational};
 use crate::answer::Answer;
@@ -29,10 +30,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             let Some(fraction) = fraction(ratio) else {
                 return other_kind(gold, pred, context);
             };
-            let value = Value {
-                expr: &quantity.value,
-                places: quantity.places,
-            };
+            let value = quantity::written(quantity);
             let swapped = matches!(gold, Answer::Quantity(_));
             let (a, b) = in_order_of_sides(Value::of(&fraction), value, swapped);
             numbers::compare(a, b, context)
@@ -143,8 +141,7 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
         let left = times_expr(x, &b[pivot]);
         let right = times_expr(y, &a[pivot]);
         // Cross products are exact, never rounded.
-        let exact = |expr| Value { expr, places: None };
-        let part = numbers::compare(exact(&left), exact(&right), context);
+        let part = numbers::compare(quantity::exact(&left), quantity::exact(&right), context);
         if part.equal == Some(false) {
             let ratio = |a: &Expr, b: &Expr| format!("{} : {}", show(a), show(b));
             let (own, other) = (ratio(&a[pivot], x), ratio(&b[pivot], y));

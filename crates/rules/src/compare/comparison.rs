@@ -27,10 +27,20 @@ impl Comparison {
 
     /// Equal to hundreds of digits.
     pub(super) fn numerically_equal() -> Self {
+        Self::equal_as(Status::Numeric, "numeric")
+    }
+
+    /// Equal, by `method` and as sure as `status` says.
+    pub(super) fn equal_as(status: Status, method: &'static str) -> Self {
         Self {
-            status: Status::Numeric,
-            ..Self::equal("numeric")
+            status,
+            ..Self::equal(method)
         }
+    }
+
+    /// This comparison, as settled by another method.
+    pub(super) fn by(self, method: &'static str) -> Self {
+        Self { method, ..self }
     }
 
     /// Different, by `method`.

@@ -42,10 +42,7 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
     let (Some(m), Some(n)) = (&gold.modulus, &pred.modulus) else {
         return Comparison::open("a congruence against a statement of another kind");
     };
-    let (Some(a), Some(b)) = (gold.sides.first(), pred.sides.first()) else {
-        return Comparison::open("");
-    };
-    let (Some(c), Some(d)) = (gold.sides.last(), pred.sides.last()) else {
+    let ([a, .., c], [b, .., d]) = (gold.sides.as_slice(), pred.sides.as_slice()) else {
         return Comparison::open("");
     };
     let moduli = context.answers(
@@ -95,7 +92,7 @@ pub(super) fn against(
     swapped: bool,
     context: &mut Context<'_>,
 ) -> Comparison {
-    let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
+    let [first, .., last] = relation.sides.as_slice() else {
         return Comparison::open("");
     };
     let verdict = context.either_way(last, other, swapped);

@@ -60,19 +60,13 @@ pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Compar
         return Comparison::open("statements without an unknown");
     }
     if let Factor::By(_, status) = proportional(f, g, &letters, context) {
-        return Comparison {
-            status,
-            ..Comparison::equal("proportional")
-        };
+        return Comparison::equal_as(status, "proportional");
     }
     // y = 1/x against xy = 1.
     let (above_f, _) = algebra::fraction(f);
     let (above_g, _) = algebra::fraction(g);
     if let Factor::By(_, status) = proportional(&above_f, &above_g, &letters, context) {
-        return Comparison {
-            status,
-            ..Comparison::equal("proportional")
-        };
+        return Comparison::equal_as(status, "proportional");
     }
     match letters.as_slice() {
         [letter] => one_unknown(&above_f, &above_g, letter, context),
@@ -235,7 +229,7 @@ pub(super) fn against(
     swapped: bool,
     context: &mut Context<'_>,
 ) -> Comparison {
-    let (Some(first), Some(last)) = (relation.sides.first(), relation.sides.last()) else {
+    let [first, .., last] = relation.sides.as_slice() else {
         return Comparison::open("");
     };
     let constant = relation.sides.iter().all(naming::is_number);
@@ -257,10 +251,7 @@ pub(super) fn against(
             Comparison::open("an equation between numbers that differ")
         };
     }
-    if naming::is_number(last)
-        && expressions::expression(first).is_some_and(naming::is_asked_for)
-        && relation.sides.len() >= 2
-    {
+    if naming::is_number(last) && expressions::expression(first).is_some_and(naming::is_asked_for) {
         return context.either_way(last, other, swapped);
     }
     // `x² − 9 = (x − 3)(x + 3)` states its last side, if it holds everywhere; so does a product of matrices.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::comparison::Comparison;
 use super::context::Context;
 use super::equation::{self, Factor};
-use super::{real_set, solve};
+use super::{collection, real_set, solve};
 use crate::algebra::Expr;
 use crate::answer::{Operator, Relation};
 
@@ -13,14 +13,8 @@ use crate::answer::{Operator, Relation};
 pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
     let (a, b) = (ascending(gold), ascending(pred));
     if a.sides.len() == b.sides.len() {
-        let alike = context.quietly(|context| {
-            let parts = a
-                .sides
-                .iter()
-                .zip(&b.sides)
-                .map(|(x, y)| context.answers(x, y));
-            Comparison::all("relation", parts)
-        });
+        let alike = context
+            .quietly(|context| collection::in_order("relation", &a.sides, &b.sides, context));
         if alike.equal == Some(true) {
             if a.operators == b.operators {
                 return alike;
@@ -46,22 +40,15 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
                 _ => first == second,
             };
             return if same {
-                Comparison {
-                    status,
-                    ..Comparison::equal("proportional")
-                }
+                Comparison::equal_as(status, "proportional")
             } else {
                 Comparison::different("proportional", "the inequalities point to different sides")
             };
         }
     }
-    if let (Some(x), Some(y)) = (solve::solve(&a, context), solve::solve(&b, context)) {
-        if x.variable != y.variable {
-            return Comparison::different("names", "the inequalities are about different unknowns");
-        }
-        return real_set::sets("solutions", &x.set, &y.set, context);
-    }
-    Comparison::open("inequalities that could not be brought to the same form")
+    solve::solutions(&a, &b, context).unwrap_or_else(|| {
+        Comparison::open("inequalities that could not be brought to the same form")
+    })
 }
 
 /// A chain with the smaller sides first.

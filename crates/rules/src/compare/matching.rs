@@ -49,21 +49,12 @@ pub(super) fn lengths(
 
 /// How many parts an answer has.
 fn size(answer: &Answer) -> u64 {
-    let of_all = |answers: &[Answer]| 4 + answers.iter().map(size).sum::<u64>();
-    match answer {
-        Answer::Set(parts)
-        | Answer::List(parts)
-        | Answer::Tuple(parts)
-        | Answer::Union(parts)
-        | Answer::Intersection(parts) => of_all(parts),
-        Answer::Relation(relation) => of_all(&relation.sides),
-        Answer::Difference(pair) => 4 + size(&pair.0) + size(&pair.1),
-        Answer::Quantity(quantity) => 4 + algebra::size(&quantity.value),
-        Answer::Ratio(parts) => 4 + parts.iter().map(algebra::size).sum::<u64>(),
-        Answer::Matrix(matrix) => 4 + matrix.rows.iter().flatten().map(algebra::size).sum::<u64>(),
-        Answer::Text(text) => 4 + text.len() as u64 / 16,
-        _ => 4,
-    }
+    let mut size = 4;
+    answer.any(&mut |expr| {
+        size += 4 + algebra::size(expr);
+        false
+    });
+    size
 }
 
 /// Any elements: those written alike first, the rest each against each.
@@ -220,10 +211,7 @@ fn paired(
         }
         return part;
     }
-    Comparison {
-        status,
-        ..Comparison::equal(method)
-    }
+    Comparison::equal_as(status, method)
 }
 
 /// An element without a partner.

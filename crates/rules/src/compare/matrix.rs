@@ -34,17 +34,17 @@ fn matrices(a: &Matrix, b: &Matrix, context: &mut Context<'_>) -> Comparison {
             )
         });
     }
-    entries(a.rows.iter().flatten(), b.rows.iter().flatten(), context)
+    entries(
+        a.rows.iter().flatten().zip(b.rows.iter().flatten()),
+        context,
+    )
 }
 
 fn entries<'e>(
-    a: impl Iterator<Item = &'e Expr>,
-    b: impl Iterator<Item = &'e Expr>,
+    pairs: impl Iterator<Item = (&'e Expr, &'e Expr)>,
     context: &mut Context<'_>,
 ) -> Comparison {
-    let parts = a
-        .zip(b)
-        .map(|(a, b)| numbers::compare(Value::of(a), Value::of(b), context));
+    let parts = pairs.map(|(a, b)| numbers::compare(Value::of(a), Value::of(b), context));
     Comparison::all("matrix", parts)
 }
 
@@ -57,7 +57,7 @@ fn mixed(matrix: &Matrix, other: &Answer, swapped: bool, context: &mut Context<'
             return Comparison::different("matrix", "vectors of different lengths");
         }
         let (a, b) = in_order_of_sides(&flat, &others, swapped);
-        entries(a.iter(), b.iter(), context)
+        entries(a.iter().zip(b), context)
     };
     match other {
         Answer::Quantity(_) if flat.len() == 1 => match expressions::expression(other) {

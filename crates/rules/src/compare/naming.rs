@@ -24,12 +24,17 @@ pub(super) fn stated(relation: &Relation) -> Option<Stated<'_>> {
         return None;
     }
     let (sides, operators) = (relation.sides.as_slice(), relation.operators.as_slice());
+    let of = |name, value| Stated {
+        name,
+        value,
+        approximately: None,
+        member: false,
+    };
     if let ([name, value], [Operator::In]) = (sides, operators) {
+        let member = true;
         return is_name(name).then_some(Stated {
-            name,
-            value,
-            approximately: None,
-            member: true,
+            member,
+            ..of(name, value)
         });
     }
     if sides.len() < 2 || !is_equation(relation) {
@@ -43,33 +48,15 @@ pub(super) fn stated(relation: &Relation) -> Option<Stated<'_>> {
             .iter()
             .position(|operator| *operator == Operator::Approximately)
             .filter(|exact| *exact > 0);
-        return Some(match exact {
-            Some(exact) => Stated {
-                name: first,
-                value: &sides[exact],
-                approximately: Some(last),
-                member: false,
-            },
-            None => Stated {
-                name: first,
-                value: last,
-                approximately: None,
-                member: false,
-            },
+        return Some(Stated {
+            approximately: exact.map(|_| last),
+            ..of(first, exact.map_or(last, |exact| &sides[exact]))
         });
     }
     // `5 = x`.
     let value = sides.get(sides.len() - 2)?;
-    (is_name(last)
-        && operators
-            .iter()
-            .all(|operator| *operator == Operator::Equal))
-    .then_some(Stated {
-        name: last,
-        value,
-        approximately: None,
-        member: false,
-    })
+    let exact = operators.iter().all(|it| *it == Operator::Equal);
+    (is_name(last) && exact).then_some(of(last, value))
 }
 
 /// Are all signs of a relation = or ≈?

@@ -70,7 +70,7 @@ fn bare_number(it: BareNumber, method: &'static str, reason: &str) -> Comparison
     }
 }
 
-fn written(quantity: &Quantity) -> Value<'_> {
+pub(super) fn written(quantity: &Quantity) -> Value<'_> {
     Value {
         expr: &quantity.value,
         places: quantity.places,
@@ -79,11 +79,7 @@ fn written(quantity: &Quantity) -> Value<'_> {
 
 /// One has a percent sign: it counts as a hundredth.
 fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
-    let (with, without) = if gold.percent {
-        (gold, pred)
-    } else {
-        (pred, gold)
-    };
+    let (with, without) = in_order_of_sides(gold, pred, !gold.percent);
     if let Some(unit) = &without.unit
         && unit.dimension.is_some()
     {
@@ -99,17 +95,10 @@ fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compa
         expr: &hundredth,
         places: with.places.map(|places| places.saturating_add(2)),
     };
-    let (a, b) = if gold.percent {
-        (with_value, written(pred))
-    } else {
-        (written(gold), with_value)
-    };
+    let (a, b) = in_order_of_sides(with_value, written(without), !gold.percent);
     let verdict = numbers::compare(a, b, context);
     match verdict.equal {
-        Some(true) if verdict.method == "rational" => Comparison {
-            method: "percent",
-            ..verdict
-        },
+        Some(true) if verdict.method == "rational" => verdict.by("percent"),
         // A question may ask for percent: "50" is then 50 %.
         Some(false)
             if without.unit.is_none()
@@ -150,15 +139,14 @@ fn both_units(
         // A label beside a label, or beside a real unit: the value decides.
         return plain(gold, pred, context);
     };
-    if let (true, Some(size)) = (is_degree(a), radian(b)) {
-        let degrees = in_radians(&gold.value, a);
-        let radians = scaled(&pred.value, size);
-        return numbers::compare(exact(&degrees), exact(&radians), context);
-    }
-    if let (Some(size), true) = (radian(a), is_degree(b)) {
-        let radians = scaled(&gold.value, size);
-        let degrees = in_radians(&pred.value, b);
-        return numbers::compare(exact(&radians), exact(&degrees), context);
+    let angles = (is_degree(a) && radian(b).is_some()) || (radian(a).is_some() && is_degree(b));
+    if angles {
+        let radians = |value: &Expr, unit: &Unit| match radian(unit) {
+            Some(size) => scaled(value, size),
+            None => in_radians(value, unit),
+        };
+        let (a, b) = (radians(&gold.value, a), radians(&pred.value, b));
+        return numbers::compare(exact(&a), exact(&b), context);
     }
     if dimension_a != dimension_b {
         return context.different("units", || {
@@ -177,10 +165,7 @@ fn both_units(
         numbers::compare(written(gold), exact(&converted), context)
     };
     match verdict.equal {
-        Some(true) if verdict.method == "rational" => Comparison {
-            method: "units",
-            ..verdict
-        },
+        Some(true) if verdict.method == "rational" => verdict.by("units"),
         Some(false) => context.different("units", || {
             format!(
                 "{} {} and {} {} differ",
@@ -295,7 +280,7 @@ fn cents(unit: &Unit) -> Option<Rational> {
 }
 
 /// A value that nobody rounded.
-fn exact(expr: &Expr) -> Value<'_> {
+pub(super) fn exact(expr: &Expr) -> Value<'_> {
     Value { expr, places: None }
 }
 

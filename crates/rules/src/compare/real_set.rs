@@ -217,7 +217,7 @@ pub(super) fn sets(
                 (Bound::At(x), Bound::At(y)) => {
                     let part = numbers::compare(Value::of(x), Value::of(y), context);
                     if part.equal == Some(false) {
-                        return Comparison { method, ..part };
+                        return part.by(method);
                     }
                     parts.push(part);
                 }

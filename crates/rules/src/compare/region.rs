@@ -49,10 +49,7 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
             // Ends with letters in them cannot be put in order, but may be the same.
             let verdict = context.quietly(|context| matching::unordered(a, b, true, context));
             if verdict.equal == Some(true) {
-                return Comparison {
-                    method: "interval",
-                    ..verdict
-                };
+                return verdict.by("interval");
             }
         }
         _ => {}
@@ -108,10 +105,9 @@ fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Compariso
                 "an end belongs to one of the intervals only",
             );
         }
-        let mut part = numbers::compare(Value::of(&x.value), Value::of(&y.value), context);
+        let part = numbers::compare(Value::of(&x.value), Value::of(&y.value), context);
         if part.equal == Some(false) {
-            part.method = "interval";
-            return part;
+            return part.by("interval");
         }
         parts.push(part);
     }

@@ -29,19 +29,15 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
         return inequality::compare(gold, pred, context);
     }
     if is_solvable(gold) && is_solvable(pred) {
-        return match (solve::solve(gold, context), solve::solve(pred, context)) {
-            (Some(a), Some(b)) if a.variable == b.variable => {
-                real_set::sets("solutions", &a.set, &b.set, context)
-            }
-            (Some(_), Some(_)) => {
-                Comparison::different("names", "the statements are about different unknowns")
-            }
-            // An equation and an inequality hold at different points, save for odd ones.
-            _ if equation_a && is_inequality(pred) || equation_b && is_inequality(gold) => {
+        // An equation and an inequality hold at different points, save for odd ones.
+        let kinds = equation_a && is_inequality(pred) || equation_b && is_inequality(gold);
+        return solve::solutions(gold, pred, context).unwrap_or_else(|| {
+            if kinds {
                 Comparison::different("kind", "an equation is no inequality")
+            } else {
+                Comparison::open("statements that could not be solved")
             }
-            _ => Comparison::open("statements that could not be solved"),
-        };
+        });
     }
     sides::compare(gold, pred, is_solvable, context)
 }

@@ -25,14 +25,12 @@ pub(super) fn letters(answer: &Answer, pairs: &[(Box<str>, Box<str>)]) -> Answer
 
 /// The letters of an answer, sorted.
 pub(super) fn letters_of(answer: &Answer) -> Vec<Box<str>> {
-    let mut letters = Vec::new();
-    map(answer, &mut |expr| {
-        letters.extend(algebra::variables(expr));
-        Expr::integer(0)
+    let mut exprs = Vec::new();
+    answer.any(&mut |expr| {
+        exprs.push(expr);
+        false
     });
-    letters.sort_unstable();
-    letters.dedup();
-    letters
+    algebra::variables_of(exprs)
 }
 
 /// Compares under every way of calling the prediction's variables by the gold answer's letters. `None` where there is none to try.
@@ -125,14 +123,8 @@ fn map(answer: &Answer, change: &mut dyn FnMut(&Expr) -> Expr) -> Answer {
         Answer::Union(parts) => Answer::Union(all(parts)),
         Answer::Intersection(parts) => Answer::Intersection(all(parts)),
         Answer::Interval(interval) => {
-            let mut end = |end: &Endpoint| Endpoint {
-                value: change(&end.value),
-                closed: end.closed,
-            };
-            Answer::Interval(Interval {
-                lower: end(&interval.lower),
-                upper: end(&interval.upper),
-            })
+            let mut end = |end: &Endpoint| (change(&end.value), end.closed);
+            Answer::Interval(Interval::new(end(&interval.lower), end(&interval.upper)))
         }
         Answer::Difference(pair) => {
             Answer::Difference(Box::new((map(&pair.0, change), map(&pair.1, change))))

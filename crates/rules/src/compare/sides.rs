@@ -56,10 +56,7 @@ pub(super) fn compare(
                     | Operator::In
                     | Operator::NotIn]
             ) {
-            Comparison {
-                method: "relation",
-                ..verdict
-            }
+            verdict.by("relation")
         } else {
             Comparison::open("statements that are not written alike")
         };

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::comparison::Comparison;
 use super::context::Context;
 use super::quotient::sign_set;
 use super::real_set::{self, Bound, Piece, RealSet};
@@ -196,25 +197,9 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
     let variable = "?";
     let mut sides = Vec::with_capacity(relation.sides.len());
     for side in &relation.sides {
-        match expressions::expression(side) {
-            Some(side) => sides.push(vec![in_unknown(side, &unknown, variable)]),
-            // `x = ±2`, `x = 1, 2`.
-            None => match side {
-                Answer::List(values) | Answer::Set(values) => sides.push(
-                    values
-                        .iter()
-                        .map(|value| {
-                            Some(in_unknown(
-                                expressions::expression(value)?,
-                                &unknown,
-                                variable,
-                            ))
-                        })
-                        .collect::<Option<Vec<_>>>()?,
-                ),
-                _ => return None,
-            },
-        }
+        let values = values(side)?.into_iter();
+        let values = values.map(|value| in_unknown(value, &unknown, variable));
+        sides.push(values.collect::<Vec<_>>());
     }
     let mut sets = Vec::with_capacity(relation.operators.len());
     for (pair, operator) in sides.windows(2).zip(&relation.operators) {
@@ -239,24 +224,42 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
     })
 }
 
+/// Two statements by the real numbers of which they hold; `None` where one of them cannot be solved.
+pub(super) fn solutions(
+    gold: &Relation,
+    pred: &Relation,
+    context: &mut Context<'_>,
+) -> Option<Comparison> {
+    let (a, b) = (solve(gold, context)?, solve(pred, context)?);
+    Some(if a.variable == b.variable {
+        real_set::sets("solutions", &a.set, &b.set, context)
+    } else {
+        Comparison::different("names", "the statements are about different unknowns")
+    })
+}
+
 /// The one thing that a statement is about: a letter, or a function value that takes the place of one.
 fn unknown(relation: &Relation) -> Option<Expr> {
     let mut found: Option<Expr> = None;
     for side in &relation.sides {
-        let parts: Vec<&Expr> = match side {
-            Answer::List(values) | Answer::Set(values) => values
-                .iter()
-                .map(expressions::expression)
-                .collect::<Option<_>>()?,
-            side => vec![expressions::expression(side)?],
-        };
-        for part in parts {
-            if !only_unknown(part, &mut found) {
-                return None;
-            }
+        if !values(side)?
+            .into_iter()
+            .all(|it| only_unknown(it, &mut found))
+        {
+            return None;
         }
     }
     found
+}
+
+/// The expressions that a side is: one, or those of `±2` and of `1, 2`.
+fn values(side: &Answer) -> Option<Vec<&Expr>> {
+    match side {
+        Answer::List(values) | Answer::Set(values) => {
+            values.iter().map(expressions::expression).collect()
+        }
+        side => Some(vec![expressions::expression(side)?]),
+    }
 }
 
 /// Is an expression about one unknown only, the one that was found before?

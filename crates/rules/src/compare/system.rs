@@ -124,13 +124,8 @@ fn two_systems(
     let mut order = Vec::with_capacity(gold.names.len());
     let mut renames = Vec::with_capacity(gold.names.len());
     for name in &gold.names {
-        let found = pred
-            .names
-            .iter()
-            .enumerate()
-            .find_map(|(index, candidate)| {
-                naming::agree(name, candidate).map(|renames| (index, renames))
-            });
+        let mut candidates = pred.names.iter().enumerate();
+        let found = candidates.find_map(|(at, it)| Some((at, naming::agree(name, it)?)));
         let Some((index, pairs)) = found else {
             let reason = context.say(|| {
                 format!(
@@ -143,46 +138,25 @@ fn two_systems(
         order.push(index);
         renames.push(pairs);
     }
-    let as_tuples = |rows: Vec<Vec<Answer>>| -> Vec<Answer> {
-        rows.into_iter()
-            .map(|mut row| match row.pop() {
-                Some(only) if row.is_empty() => only,
-                Some(last) => {
-                    row.push(last);
-                    Answer::Tuple(row)
-                }
-                None => Answer::Tuple(row),
-            })
-            .collect()
+    let tuple = |mut row: Vec<Answer>| match row.len() {
+        1 => row.swap_remove(0),
+        _ => Answer::Tuple(row),
     };
-    let a = as_tuples(
-        gold.rows
-            .iter()
-            .map(|row| row.iter().map(|value| (*value).clone()).collect())
-            .collect(),
-    );
-    let b = as_tuples(
-        pred.rows
-            .iter()
-            .map(|row| {
-                order
-                    .iter()
-                    .zip(&renames)
-                    .map(|(&index, pairs)| rename::letters(row[index], pairs))
-                    .collect()
-            })
-            .collect(),
-    );
+    let owned = |row: &Vec<&Answer>| tuple(row.iter().map(|value| (*value).clone()).collect());
+    let renamed = |row: &Vec<&Answer>| {
+        let values = order.iter().zip(&renames);
+        tuple(
+            values
+                .map(|(&at, pairs)| rename::letters(row[at], pairs))
+                .collect(),
+        )
+    };
+    let a: Vec<Answer> = gold.rows.iter().map(owned).collect();
+    let b: Vec<Answer> = pred.rows.iter().map(renamed).collect();
     let verdict = matching::unordered(&a, &b, true, context);
-    Some(match verdict.equal {
-        Some(true) => Comparison {
-            method: if gold.names.len() == 1 {
-                "solutions"
-            } else {
-                "system"
-            },
-            ..verdict
-        },
+    Some(match (verdict.equal, gold.names.len()) {
+        (Some(true), 1) => verdict.by("solutions"),
+        (Some(true), _) => verdict.by("system"),
         _ => verdict,
     })
 }

@@ -215,31 +215,29 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     let Words::Plain(words) = Words::of(text) else {
         return Comparison::open("words with a formula against an answer of another kind");
     };
+    let same = |same: bool, said: &str| {
+        if same {
+            Comparison::equal("text")
+        } else {
+            Comparison::different("kind", said)
+        }
+    };
     match (Meaning::of(&words), other) {
         (Some(Meaning::Nothing), Answer::Set(elements)) => {
-            return if elements.is_empty() {
-                Comparison::equal("text")
-            } else {
-                Comparison::different("kind", "one side says that there is none")
-            };
+            return same(elements.is_empty(), "one side says that there is none");
         }
         (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
-            return if algebra::infinity(&quantity.value) == Some(Ordering::Greater) {
-                Comparison::equal("text")
-            } else if !is_constant(&quantity.value) {
-                Comparison::open("words against an expression")
+            let endless = algebra::infinity(&quantity.value) == Some(Ordering::Greater);
+            return if endless || is_constant(&quantity.value) {
+                same(endless, "one side says that there is no end")
             } else {
-                Comparison::different("kind", "one side says that there is no end")
+                Comparison::open("words against an expression")
             };
         }
         (Some(Meaning::AllReals), Answer::Interval(interval)) => {
             let whole = algebra::infinity(&interval.lower.value) == Some(Ordering::Less)
                 && algebra::infinity(&interval.upper.value) == Some(Ordering::Greater);
-            return if whole {
-                Comparison::equal("text")
-            } else {
-                Comparison::different("kind", "one side says all real numbers")
-            };
+            return same(whole, "one side says all real numbers");
         }
         (Some(Meaning::AllReals), Answer::Quantity(quantity)) => {
             if matches!(&quantity.value, Expr::Symbol(name) if **name == *"ℝ" || **name == *"R") {

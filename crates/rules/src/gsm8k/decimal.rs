@@ -3,9 +3,9 @@
 use dashu_int::{IBig, Sign, UBig};
 
 /// A decimal number: sign, digits and a power of ten.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Decimal {
-    sign: Sign,
+    negative: bool,
     /// From the most significant on, neither beginning nor ending with 0; empty for zero.
     digits: String,
     /// The power of ten of the last digit.
@@ -39,7 +39,7 @@ impl Decimal {
         let kept = kept.trim_start_matches('0');
         let zero = kept.is_empty();
         Some(Self {
-            sign: Sign::from(negative && !zero),
+            negative: negative && !zero,
             digits: kept.to_owned(),
             exponent: if zero {
                 0
@@ -79,7 +79,10 @@ impl Decimal {
         let below = usize::try_from(scale - self.exponent).unwrap_or(0);
         let kept = self.digits.len().saturating_sub(below);
         let digits = UBig::from_str_radix(&self.digits[..kept], 10).unwrap_or(UBig::ZERO);
-        IBig::from_parts(self.sign, digits * power_of_ten(self.exponent - scale))
+        IBig::from_parts(
+            Sign::from(self.negative),
+            digits * power_of_ten(self.exponent - scale),
+        )
     }
 }
 

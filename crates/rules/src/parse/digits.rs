@@ -1,6 +1,7 @@
 //! Written numbers: how far one reaches, and which of its signs group digits.
 
 use super::lexer::Lexer;
+use super::markup;
 use super::parser::Parsed;
 use super::token::{Kind, Numeral, digit};
 
@@ -59,7 +60,7 @@ pub(super) fn number(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let numeral = Numeral {
         point: offset,
         exponent: exponent.unwrap_or(0),
-        repeat: repeat.map_or("", |(from, to)| lexer.text().get(from..to).unwrap_or("")),
+        repeat: repeat.unwrap_or(""),
         dots,
         ..Numeral::digits(lexer.text().get(start..end).unwrap_or(""))
     };
@@ -348,53 +349,36 @@ fn has_lone_e(text: &str) -> bool {
     (0..near.len()).any(|at| near[at] == b'e' && apart(at.checked_sub(1)) && apart(Some(at + 1)))
 }
 
-/// `\overline{3}`, `(3)`, `\dot{3}` after a decimal: the bytes that hold the digits of the period.
-fn repeated_digits(lexer: &mut Lexer<'_>) -> Option<(usize, usize)> {
+/// `\overline{3}`, `(3)`, `\dot{3}` after a decimal: the text that holds the digits of the period.
+fn repeated_digits<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
     let rest = lexer.rest();
+    let are_digits = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(inner) = rest.strip_prefix('(') {
-        let length = inner
-            .bytes()
-            .take(40)
-            .take_while(u8::is_ascii_digit)
-            .count();
-        let closes = inner.as_bytes().get(length) == Some(&b')');
-        let following = inner.get(length + 1..).unwrap_or("").trim_start();
-        let ends = following.is_empty()
-            || !following
-                .starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '^' | '_' | '!'));
-        if length > 0 && closes && ends {
-            let from = lexer.pos() + 1;
-            lexer.skip(length + 2);
-            return Some((from, from + length));
+        let near = &inner[..inner.floor_char_boundary(42)];
+        let digits = near.split_once(')')?.0;
+        let following = inner[digits.len() + 1..].trim_start();
+        let goes_on = following
+            .starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '^' | '_' | '!'));
+        if !are_digits(digits) || goes_on {
+            return None;
         }
-        return None;
+        lexer.skip(digits.len() + 2);
+        return Some(digits);
     }
-    let over = ["\\overline", "\\bar"]
-        .iter()
-        .find(|name| rest.starts_with(**name));
-    if let Some(name) = over {
-        let after = rest.get(name.len()..)?;
-        let inner = after.trim_start();
-        let from = lexer.pos() + name.len() + (after.len() - inner.len());
-        if let Some(inner) = inner.strip_prefix('{') {
-            let inner_from = from + 1;
-            let spaces = inner.len() - inner.trim_start().len();
-            let inner = inner.trim_start();
-            let length = inner.bytes().take_while(u8::is_ascii_digit).count();
-            let following = inner.get(length..)?;
-            let close = following.len() - following.trim_start().len();
-            if length == 0 || !following.trim_start().starts_with('}') {
-                return None;
-            }
-            lexer.seek(inner_from + spaces + length + close + 1);
-            repeat_dots(lexer);
-            return Some((inner_from + spaces, inner_from + spaces + length));
-        }
-        if inner.starts_with(|c: char| c.is_ascii_digit()) {
-            lexer.seek(from + 1);
-            return Some((from, from + 1));
-        }
-        return None;
+    let over = ["\\overline", "\\bar"];
+    if let Some(name) = over.iter().find(|name| rest.starts_with(**name)) {
+        let start = lexer.pos();
+        lexer.skip(name.len());
+        let after = lexer.rest().trim_start();
+        let one = after.starts_with(|c: char| c.is_ascii_digit());
+        let found = match markup::group(lexer) {
+            Some((inner, end)) => Some((inner.trim(), end)),
+            None => one.then(|| (&after[..1], start + rest.len() - after.len() + 1)),
+        };
+        let found = found.filter(|(digits, _)| are_digits(digits));
+        lexer.seek(found.map_or(start, |(_, end)| end));
+        repeat_dots(lexer);
+        return found.map(|(digits, _)| digits);
     }
     if rest.starts_with("\\dot") {
         // From the first dotted digit to the last.
@@ -416,9 +400,8 @@ fn repeated_digits(lexer: &mut Lexer<'_>) -> Option<(usize, usize)> {
             end = Some(at);
             at += digits_at(lexer, at, 40);
         }
-        let end = end?;
-        lexer.seek(end);
-        return Some((from, end));
+        lexer.seek(end?);
+        return lexer.text().get(from..end?);
     }
     None
 }

@@ -1,6 +1,6 @@
 //! Functions with a meaning, and what binds variables: Σ, Π, ∫, lim, d/dx.
 
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, inverse, signed};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure};
 use super::{operand, pratt, suffix};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
@@ -171,14 +171,9 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     {
         parser.skip(1);
         let below = operand::argument(parser)?;
-        factors.push(super::parser::inverse(below));
+        factors.push(inverse(below));
     }
-    let argument = Expr::product(factors);
-    Ok(if negative {
-        super::parser::negate(argument)
-    } else {
-        argument
-    })
+    Ok(signed(Expr::product(factors), negative))
 }
 
 /// Is the next letter a function with brackets after it?
@@ -256,11 +251,11 @@ fn series(parser: &mut Parser<'_>, kind: BinderKind) -> Parsed<Expr> {
 }
 
 fn argument_signed(parser: &mut Parser<'_>) -> Parsed<Expr> {
-    if parser.take(Kind::Minus) {
-        return Ok(super::parser::negate(operand::argument(parser)?));
+    let negative = parser.take(Kind::Minus);
+    if !negative {
+        parser.take(Kind::Plus);
     }
-    parser.take(Kind::Plus);
-    operand::argument(parser)
+    Ok(signed(operand::argument(parser)?, negative))
 }
 
 fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
@@ -357,11 +352,7 @@ pub(super) fn derivative(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
 
 /// `dy/dx`, written as one word: the same name as `\frac{dy}{dx}`.
 pub(super) fn derivative_in_line(parser: &mut Parser<'_>) -> Option<Expr> {
-    let tight = |ahead: usize| {
-        parser
-            .at(parser.pos() + ahead)
-            .is_some_and(|it| it.space == Space::Tight)
-    };
+    let tight = |ahead: usize| parser.is_tight_at(parser.pos() + ahead);
     let letter = |ahead: usize| match parser.ahead(ahead) {
         Some(Kind::Letter(letter)) => Some(letter),
         _ => None,

@@ -285,15 +285,8 @@ pub(super) fn choose_letters(parser: &mut Parser<'_>) -> Option<Expr> {
         Kind::Letter('P') => Function::Permutations,
         _ => return None,
     };
-    let tight = |index: usize| {
-        parser
-            .at(index)
-            .is_some_and(|token| token.space == Space::Tight)
-    };
-    let Some(Kind::Number(_)) = parser.ahead(2) else {
-        return None;
-    };
-    if !(tight(parser.pos() + 1) && tight(parser.pos() + 2)) {
+    let tight = [1, 2].map(|ahead| parser.is_tight_at(parser.pos() + ahead));
+    if tight != [true; 2] || !matches!(parser.ahead(2), Some(Kind::Number(_))) {
         return None;
     }
     parser.attempt(|parser| {

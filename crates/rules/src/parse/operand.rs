@@ -60,14 +60,16 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         Kind::Open(Bracket::Round | Bracket::Square) => bracket(parser),
         Kind::Open(Bracket::Group) => group_operand(parser),
-        Kind::Open(Bracket::Floor) => Ok(Expr::call(
-            Function::Floor,
-            parser.within(pratt::expression)?,
-        )),
-        Kind::Open(Bracket::Ceiling) => Ok(Expr::call(
-            Function::Ceiling,
-            parser.within(pratt::expression)?,
-        )),
+        Kind::Open(bracket @ (Bracket::Floor | Bracket::Ceiling)) => {
+            let inner = parser.within(pratt::expression)?;
+            let floor = bracket == Bracket::Floor;
+            let function = if floor {
+                Function::Floor
+            } else {
+                Function::Ceiling
+            };
+            Ok(Expr::call(function, inner))
+        }
         Kind::Bar(Side::Unknown | Side::Left) => {
             if let Some(determinant) = table::barred_table(parser)? {
                 return Ok(determinant);
@@ -165,13 +167,9 @@ pub(super) fn argument(parser: &mut Parser<'_>) -> Parsed<Expr> {
     match parser.peek() {
         Some(Kind::Open(Bracket::Group)) => parser.within(pratt::expression),
         Some(Kind::Number(_)) => literal::plain_number(parser),
-        Some(Kind::Letter(letter)) => {
-            let bare = parser.ahead(1) != Some(Kind::Underscore);
-            if bare {
-                parser.skip(1);
-                return Ok(variable::bare_letter(parser, letter));
-            }
-            primary(parser)
+        Some(Kind::Letter(letter)) if parser.ahead(1) != Some(Kind::Underscore) => {
+            parser.skip(1);
+            Ok(variable::bare_letter(parser, letter))
         }
         _ => primary(parser),
     }
@@ -190,28 +188,16 @@ pub(super) fn structure(parser: &mut Parser<'_>, structure: Structure) -> Parsed
             parser.forget_lone();
             Ok(Expr::product(vec![above, inverse(below)]))
         }
-        Structure::Root => {
+        Structure::Root | Structure::CubeRoot | Structure::FourthRoot => {
             parser.skip(1);
-            let degree = if parser.opens(Bracket::Square) {
-                parser.within(pratt::expression)?
-            } else {
-                Expr::integer(2)
+            let degree = match structure {
+                Structure::CubeRoot => Expr::integer(3),
+                Structure::FourthRoot => Expr::integer(4),
+                _ if parser.opens(Bracket::Square) => parser.within(pratt::expression)?,
+                _ => Expr::integer(2),
             };
             let radicand = argument(parser)?;
             Ok(Expr::Call(Function::Root, vec![radicand, degree]))
-        }
-        Structure::CubeRoot | Structure::FourthRoot => {
-            parser.skip(1);
-            let degree = if structure == Structure::CubeRoot {
-                3
-            } else {
-                4
-            };
-            let radicand = argument(parser)?;
-            Ok(Expr::Call(
-                Function::Root,
-                vec![radicand, Expr::integer(degree)],
-            ))
         }
         Structure::Binomial => {
             parser.skip(1);

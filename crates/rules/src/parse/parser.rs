@@ -148,6 +148,12 @@ impl<'t> Parser<'t> {
         self.tokens.get(index).map(|token| token.kind)
     }
 
+    /// Is there a token at an index, without space before it?
+    pub(super) fn is_tight_at(&self, index: usize) -> bool {
+        let token = self.at(index);
+        token.is_some_and(|token| token.space == Space::Tight)
+    }
+
     /// The next token's kind.
     pub(super) fn peek(&self) -> Option<Kind<'t>> {
         self.kind_at(self.here.pos)
@@ -397,6 +403,11 @@ impl<'t> Parser<'t> {
     pub(super) fn opens(&self, bracket: Bracket) -> bool {
         self.peek() == Some(Kind::Open(bracket))
     }
+}
+
+/// The expression, or −a of it.
+pub(super) fn signed(expr: Expr, negative: bool) -> Expr {
+    if negative { negate(expr) } else { expr }
 }
 
 /// −a, with the sign in the first factor where that is a number.

@@ -1,6 +1,6 @@
 //! Sums, products and powers, by how tightly signs bind.
 
-use super::parser::{Parsed, Parser, inverse, negate};
+use super::parser::{Parsed, Parser, inverse, signed};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure, inside};
 use super::{function, operand, suffix};
 use crate::algebra::{Constant, Expr, Function, Rational};
@@ -59,8 +59,7 @@ fn signs(parser: &mut Parser<'_>) -> Parsed<Option<bool>> {
 pub(super) fn sum(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let negative = signs(parser)?.unwrap_or(false);
     let first = term(parser)?;
-    let first = if negative { negate(first) } else { first };
-    let mut terms = Vec::new();
+    let mut terms = vec![signed(first, negative)];
     while matches!(
         parser.peek(),
         Some(Kind::Plus | Kind::Minus | Kind::PlusMinus | Kind::MinusPlus)
@@ -71,20 +70,18 @@ pub(super) fn sum(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         let negative = signs(parser)?.unwrap_or(false);
         let term = term(parser)?;
-        terms.push(if negative { negate(term) } else { term });
+        terms.push(signed(term, negative));
     }
-    if terms.is_empty() {
-        return Ok(first);
+    match terms.len() {
+        1 => Ok(terms.swap_remove(0)),
+        _ => Ok(Expr::Add(terms)),
     }
-    terms.insert(0, first);
-    Ok(Expr::Add(terms))
 }
 
 /// Factors with signs of multiplication and division, or nothing, between them.
 pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let start = parser.pos();
-    let first = factor(parser)?;
-    let mut factors = Vec::new();
+    let mut factors = vec![factor(parser)?];
     loop {
         let next = match parser.peek() {
             Some(Kind::Times) => {
@@ -112,11 +109,6 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
         };
         factors.push(next);
     }
-    if factors.is_empty() {
-        return Ok(first);
-    }
-    // A number before the first factor stays in front; a bracketed product keeps its own place.
-    factors.insert(0, first);
     Ok(Expr::product(factors))
 }
 
@@ -130,7 +122,7 @@ fn is_price(parser: &Parser<'_>, start: usize) -> bool {
 fn signed_factor(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let negative = signs(parser)?.unwrap_or(false);
     let factor = factor(parser)?;
-    Ok(if negative { negate(factor) } else { factor })
+    Ok(signed(factor, negative))
 }
 
 /// Is `· m` the beginning of a unit?
@@ -380,7 +372,7 @@ pub(super) fn exponent(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         _ => value,
     };
-    Ok(if negative { negate(value) } else { value })
+    Ok(signed(value, negative))
 }
 
 /// n! and n!!.

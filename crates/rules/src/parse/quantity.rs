@@ -1,6 +1,6 @@
 //! A value with what stands beside it: units, percent, currencies, bases, labels.
 
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, signed};
 use super::suffix::Suffix;
 use super::token::{Bracket, Kind};
 use super::{number, pratt, suffix, units};
@@ -56,9 +56,7 @@ fn measured(parser: &mut Parser<'_>) -> Parsed<Quantity> {
         }
         quantity
     };
-    if negative {
-        quantity.value = super::parser::negate(quantity.value);
-    }
+    quantity.value = signed(quantity.value, negative);
     quantity.currency = currency.map(Into::into);
     scale(parser, &mut quantity, first);
     suffix(parser, &mut quantity)?;
@@ -139,13 +137,10 @@ fn scientific_number(parser: &mut Parser<'_>, negative: bool) -> Option<Quantity
     numeral.exponent = numeral.exponent.checked_add(exponent)?;
     let value = number::value(&numeral)?;
     parser.seek(at);
-    let mut quantity = Quantity::bare(if negative {
-        super::parser::negate(value.expr)
-    } else {
-        value.expr
-    });
-    quantity.places = value.places;
-    Some(quantity)
+    Some(Quantity {
+        places: value.places,
+        ..Quantity::bare(signed(value.expr, negative))
+    })
 }
 
 /// `5 million`, `2.5 thousand`, `3 dozen`; `$120k`.

@@ -235,6 +235,9 @@ pub(super) fn lowered(character: char) -> Option<Kind<'static>> {
 
 /// A letter that makes words: neither Greek nor a sign of mathematics.
 pub(crate) fn is_word_letter(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphabetic();
+    }
     character.is_alphabetic()
         && command::character(character).is_none()
         && digit(character).is_none()

@@ -1,28 +1,19 @@
 //! Sets, tuples and intervals.
 
-use super::items;
 use super::parser::{Parsed, Parser};
 use super::plain::plain_text;
 use super::token::{Bracket, Kind, inside};
+use super::{items, table};
 use crate::algebra::{Constant, Expr};
-use crate::answer::{Answer, Endpoint, Interval, Operator};
+use crate::answer::{Answer, Interval, Operator};
 
 /// Entries of a tuple or a set, each a side of a relation or a relation.
 pub(super) fn entries(parser: &mut Parser<'_>) -> Parsed<Vec<Answer>> {
     let mut entries = Vec::new();
-    if parser.ended() {
-        return Ok(entries);
-    }
-    loop {
+    while !parser.ended() {
         entries.push(items::item(parser)?);
-        match parser.peek() {
-            Some(Kind::Comma | Kind::Semicolon) => {
-                parser.skip(1);
-                if parser.ended() {
-                    break;
-                }
-            }
-            _ => break,
+        if !(parser.take(Kind::Comma) || parser.take(Kind::Semicolon)) {
+            break;
         }
     }
     Ok(entries)
@@ -40,16 +31,12 @@ pub(super) fn set(parser: &mut Parser<'_>) -> Parsed<Answer> {
         let mut elements = Vec::new();
         while !parser.ended() {
             items::signed_item(parser, &mut elements)?;
-            match parser.peek() {
-                Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or) => {
-                    while matches!(
-                        parser.peek(),
-                        Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or)
-                    ) {
-                        parser.skip(1);
-                    }
-                }
-                _ => break,
+            let end = parser.pos();
+            while let Some(Kind::Comma | Kind::Semicolon | Kind::And | Kind::Or) = parser.peek() {
+                parser.skip(1);
+            }
+            if parser.pos() == end {
+                break;
             }
         }
         Ok(Answer::Set(elements))
@@ -113,14 +100,11 @@ pub(super) fn tuple(parser: &mut Parser<'_>) -> Parsed<Answer> {
     let right = parser.any_kind_at(parser.mate(open));
     let mut entries = parser.within(entries)?;
     // `(1,2)^T` is a column; so is the row, as an answer.
-    if parser.peek() == Some(Kind::Caret) {
-        let letter = |at| matches!(parser.ahead(at), Some(Kind::Letter('T') | Kind::Name("T")));
-        let grouped = parser.ahead(1) == Some(Kind::Open(Bracket::Group)) && letter(2);
-        if !(letter(1) || grouped && matches!(parser.ahead(3), Some(Kind::Close(_)))) {
-            return Err(parser.error("a power of a tuple"));
-        }
-        parser.skip(if grouped { 4 } else { 2 });
+    if table::transposes(parser) {
         return Ok(Answer::Tuple(entries));
+    }
+    if parser.peek() == Some(Kind::Caret) {
+        return Err(parser.error("a power of a tuple"));
     }
     if left == Some(Kind::Open(Bracket::Square))
         && right == Some(Kind::Close(Bracket::Square))
@@ -139,17 +123,9 @@ pub(super) fn tuple(parser: &mut Parser<'_>) -> Parsed<Answer> {
         let reversed =
             matches!((&lower.value, &upper.value), (Expr::Number(a), Expr::Number(b)) if a > b);
         if infinite || pointed || closed_left != closed_right || (closed_left && !reversed) {
-            let interval = Interval {
-                lower: Endpoint {
-                    value: lower.value.clone(),
-                    closed: closed_left,
-                },
-                upper: Endpoint {
-                    value: upper.value.clone(),
-                    closed: closed_right,
-                },
-            };
-            return Ok(Answer::Interval(interval));
+            let lower = (lower.value.clone(), closed_left);
+            let upper = (upper.value.clone(), closed_right);
+            return Ok(Answer::Interval(Interval::new(lower, upper)));
         }
     }
     if closed_left != closed_right || pointed {
@@ -211,17 +187,8 @@ pub(super) fn is_infinite(expr: &Expr) -> bool {
 
 /// (−∞, ∞).
 pub(super) fn real_line() -> Interval {
-    let infinity = || Expr::Constant(Constant::Infinity);
-    Interval {
-        lower: Endpoint {
-            value: infinity().negated(),
-            closed: false,
-        },
-        upper: Endpoint {
-            value: infinity(),
-            closed: false,
-        },
-    }
+    let infinity = Expr::Constant(Constant::Infinity);
+    Interval::new((infinity.clone().negated(), false), (infinity, false))
 }
 
 /// A pair beside ∪ or ∈ is an open interval.
@@ -229,14 +196,8 @@ pub(super) fn as_interval(answer: &mut Answer) {
     if let Answer::Tuple(entries) = answer
         && let [Answer::Quantity(lower), Answer::Quantity(upper)] = entries.as_slice()
     {
-        let end = |value: &Expr| Endpoint {
-            value: value.clone(),
-            closed: false,
-        };
-        *answer = Answer::Interval(Interval {
-            lower: end(&lower.value),
-            upper: end(&upper.value),
-        });
+        let (lower, upper) = (lower.value.clone(), upper.value.clone());
+        *answer = Answer::Interval(Interval::new((lower, false), (upper, false)));
     }
 }
 
@@ -259,8 +220,6 @@ fn rows(entries: &[Answer]) -> Option<crate::answer::Matrix> {
         rows.push(row);
     }
     let width = rows.first()?.len();
-    (rows.len() > 1 || entries.len() == 1)
-        .then_some(())
-        .filter(|()| rows.iter().all(|row| row.len() == width))?;
-    Some(crate::answer::Matrix { rows })
+    let even = rows.iter().all(|row| row.len() == width);
+    even.then_some(crate::answer::Matrix { rows })
 }

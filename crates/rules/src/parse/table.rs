@@ -1,6 +1,6 @@
 //! Matrices, determinants, and definitions by cases.
 
-use super::parser::{Parsed, Parser, negate};
+use super::parser::{Parsed, Parser, signed};
 use super::plain::plain_text;
 use super::token::{Bracket, Environment, Kind, Side};
 use super::{items, pratt};
@@ -62,20 +62,15 @@ fn transposed(rows: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
 }
 
 /// Passes `^T`.
-fn transposes(parser: &mut Parser<'_>) -> bool {
-    if parser.peek() != Some(Kind::Caret) {
-        return false;
+pub(super) fn transposes(parser: &mut Parser<'_>) -> bool {
+    let letter = |at| matches!(parser.ahead(at), Some(Kind::Letter('T') | Kind::Name("T")));
+    let grouped = parser.ahead(1) == Some(Kind::Open(Bracket::Group)) && letter(2);
+    let found = parser.peek() == Some(Kind::Caret)
+        && (letter(1) || grouped && matches!(parser.ahead(3), Some(Kind::Close(_))));
+    if found {
+        parser.skip(if grouped { 4 } else { 2 });
     }
-    let is_t = |kind| matches!(kind, Some(Kind::Letter('T') | Kind::Name("T")));
-    if is_t(parser.ahead(1)) {
-        parser.skip(2);
-        return true;
-    }
-    if parser.ahead(1) == Some(Kind::Open(Bracket::Group)) && is_t(parser.ahead(2)) {
-        parser.skip(4);
-        return true;
-    }
-    false
+    found
 }
 
 /// Is a bracket around a table and nothing else?
@@ -209,12 +204,11 @@ fn determinant(rows: &[Vec<Expr>]) -> Option<Expr> {
     let term = |(columns, negative): &(&[usize], bool)| {
         let factors = rows.iter().zip(*columns);
         let term = Expr::product(factors.map(|(row, column)| row[*column].clone()).collect());
-        if *negative { negate(term) } else { term }
+        signed(term, *negative)
     };
     let mut sum: Vec<Expr> = terms.iter().map(term).collect();
-    Some(if sum.len() == 1 {
-        sum.swap_remove(0)
-    } else {
-        Expr::Add(sum)
+    Some(match sum.len() {
+        1 => sum.swap_remove(0),
+        _ => Expr::Add(sum),
     })
 }

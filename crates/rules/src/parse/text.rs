@@ -65,7 +65,7 @@ pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
     if !parser.ended() {
         return Err(parser.error("this does not belong to the answer"));
     }
-    if is_answer_too_deep(&answer, Expr::MAX_DEPTH) {
+    if answer.any(&mut |it| is_too_deep(it, Expr::MAX_DEPTH)) {
         return Err(ParseError::TooDeep {
             limit: Expr::MAX_DEPTH,
             at: 0,
@@ -135,39 +135,4 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
     }
     lexed.tokens[first].end = end as u32;
     lexed.tokens.drain(first + 1..first + 3);
-}
-
-/// Do the expressions of an answer nest too deeply?
-fn is_answer_too_deep(answer: &Answer, left: usize) -> bool {
-    match answer {
-        Answer::Quantity(quantity) => is_too_deep(&quantity.value, left),
-        Answer::Relation(relation) => {
-            relation
-                .sides
-                .iter()
-                .any(|side| is_answer_too_deep(side, left))
-                || relation
-                    .modulus
-                    .as_ref()
-                    .is_some_and(|modulus| is_too_deep(modulus, left))
-        }
-        Answer::Set(parts)
-        | Answer::List(parts)
-        | Answer::Tuple(parts)
-        | Answer::Union(parts)
-        | Answer::Intersection(parts) => parts.iter().any(|part| is_answer_too_deep(part, left)),
-        Answer::Difference(pair) => {
-            is_answer_too_deep(&pair.0, left) || is_answer_too_deep(&pair.1, left)
-        }
-        Answer::Interval(interval) => {
-            is_too_deep(&interval.lower.value, left) || is_too_deep(&interval.upper.value, left)
-        }
-        Answer::Matrix(matrix) => matrix
-            .rows
-            .iter()
-            .flatten()
-            .any(|cell| is_too_deep(cell, left)),
-        Answer::Ratio(parts) => parts.iter().any(|part| is_too_deep(part, left)),
-        Answer::Choice(_) | Answer::Time { .. } | Answer::Truth(_) | Answer::Text(_) => false,
-    }
 }

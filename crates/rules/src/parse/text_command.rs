@@ -88,35 +88,42 @@ pub(super) fn words(lexer: &mut Lexer<'_>, start: usize, name: bool) -> Parsed<(
                 return lexer.push_atom(kind, start);
             }
         }
-        "and" | "And" | "&" => return lexer.push(Kind::And, start),
-        "or" | "Or" => return lexer.push(Kind::Or, start),
         "mod" => return lexer.push(Kind::Modulo, start),
-        "," | ", and" | ",and" | "and," | ", or" | "or," => {
-            lexer.push(Kind::Comma, start)?;
-            return match words.trim_matches([',', ' ']) {
-                "and" => lexer.push(Kind::And, start),
-                "or" => lexer.push(Kind::Or, start),
-                _ => Ok(()),
-            };
-        }
         _ => {}
     }
-    for (lead, kind) in [("and ", Kind::And), ("or ", Kind::Or)] {
-        if let Some(rest) = words.strip_prefix(lead) {
-            lexer.push(kind, start)?;
-            return lexer.push(Kind::Text(rest.trim()), start);
+    // What joins items may stand before the words, after them, or alone.
+    if let Some(kind) = connective(words.trim_matches([',', ' '])) {
+        if words.contains(',') {
+            lexer.push(Kind::Comma, start)?;
         }
+        return lexer.push(kind, start);
     }
-    for (tail, kind) in [(" and", Kind::And), (" or", Kind::Or), (",", Kind::Comma)] {
-        if let Some(rest) = words.strip_suffix(tail) {
-            let rest = rest.trim_end_matches([',', ' ']);
-            if !rest.is_empty() {
-                lexer.push(Kind::Text(rest), start)?;
-            }
-            return lexer.push(kind, start);
-        }
+    if let Some((first, rest)) = words.split_once(' ')
+        && let Some(kind) = connective(first)
+    {
+        lexer.push(kind, start)?;
+        return lexer.push(Kind::Text(rest.trim()), start);
     }
-    lexer.push(Kind::Text(words), start)
+    let last = words
+        .rsplit_once(' ')
+        .and_then(|(rest, last)| Some((rest, connective(last)?)));
+    let comma = || Some((words.strip_suffix(',')?, Kind::Comma));
+    let Some((rest, kind)) = last.or_else(comma) else {
+        return lexer.push(Kind::Text(words), start);
+    };
+    let rest = rest.trim_end_matches([',', ' ']);
+    if !rest.is_empty() {
+        lexer.push(Kind::Text(rest), start)?;
+    }
+    lexer.push(kind, start)
+}
+
+fn connective(word: &str) -> Option<Kind<'static>> {
+    match word {
+        "and" | "And" | "&" => Some(Kind::And),
+        "or" | "Or" => Some(Kind::Or),
+        _ => None,
+    }
 }
 
 fn upright_name<'t>(lexer: &mut Lexer<'t>, words: &'t str, start: usize, end: usize) -> Parsed<()> {
@@ -138,8 +145,7 @@ fn upright_name<'t>(lexer: &mut Lexer<'t>, words: &'t str, start: usize, end: us
         .all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '~' | '-' | '\''));
     if letters || units::unit(words).is_some() {
         lexer.seek(end);
-        if matches!(words, "and" | "or") {
-            let kind = if words == "and" { Kind::And } else { Kind::Or };
+        if let Some(kind) = connective(words) {
             return lexer.push(kind, start);
         }
         return lexer.push_atom(Kind::Name(words), start);

@@ -98,17 +98,11 @@ pub(super) fn named(parser: &mut Parser<'_>, mut name: String) -> Parsed<Expr> {
                 name.extend(std::iter::repeat_n('\'', usize::from(count)));
             }
             Some(Kind::Caret) if pratt::is_raised_prime(parser) => {
-                parser.skip(1);
-                let inner = if parser.opens(Bracket::Group) {
-                    let close = parser.mate(parser.pos());
-                    let count = close - parser.pos() - 1;
-                    parser.seek(close + 1);
-                    count
-                } else {
-                    parser.skip(1);
-                    1
-                };
-                name.extend(std::iter::repeat_n('\'', inner));
+                let start = parser.pos();
+                pratt::pass_raised(parser);
+                // Of a group, without its brackets.
+                let count = (parser.pos() - start - 1).saturating_sub(2).max(1);
+                name.extend(std::iter::repeat_n('\'', count));
             }
             Some(Kind::Underscore) => {
                 parser.skip(1);
@@ -403,23 +397,10 @@ pub(super) fn domain(parser: &mut Parser<'_>, letter: char) -> Parsed<Expr> {
             _ => break,
         }
         parser.skip(1);
-        match parser.peek() {
-            Some(Kind::Plus) => {
-                parser.skip(1);
-                name.push('+');
-            }
-            Some(Kind::Minus) => {
-                parser.skip(1);
-                name.push('-');
-            }
-            Some(Kind::Times) => {
-                parser.skip(1);
-                name.push('*');
-            }
-            _ => {
-                let mark = raw_argument(parser)?;
-                name.push_str(mark.trim_matches(['(', ')']));
-            }
+        let signs = [(Kind::Plus, '+'), (Kind::Minus, '-'), (Kind::Times, '*')];
+        match signs.into_iter().find(|(kind, _)| parser.take(*kind)) {
+            Some((_, sign)) => name.push(sign),
+            None => name.push_str(raw_argument(parser)?.trim_matches(['(', ')'])),
         }
     }
     Ok(Expr::Symbol(name.into()))
