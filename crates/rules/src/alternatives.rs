@@ -3,7 +3,7 @@
 use crate::config::DecimalMark::{self, Point};
 use crate::lexicon::numbers::roman;
 
-/// What else `text` may be meant as: points between groups of three digits, an age, Roman numerals.
+/// What else `text` may be meant as: points between groups of three digits, an age, Roman numerals, a time span.
 pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     let mut found = Vec::new();
     // "12.000 Besucher"; 1.234 alone is a decimal.
@@ -20,5 +20,20 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     if text.len() > 1 {
         found.extend(roman(text).map(|it| it.to_string()));
     }
+    found.extend(spans(text));
     found
+}
+
+/// The time spans that "2:30:45" or "2:30" may be.
+fn spans(text: &str) -> Vec<String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let digits = |it: &&str| matches!(it.len(), 1..=3) && it.bytes().all(|it| it.is_ascii_digit());
+    if parts.len() < 2 || !parts.iter().all(digits) {
+        return Vec::new();
+    }
+    match parts[..] {
+        [h, m, s] => vec![format!("{h} h {m} min {s} s")],
+        [a, b] => vec![format!("{a} h {b} min"), format!("{a} min {b} s")],
+        _ => Vec::new(),
+    }
 }

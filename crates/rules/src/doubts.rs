@@ -29,21 +29,23 @@ impl Doubts<'_> {
     pub(crate) fn of_equal(&self) -> Option<&'static str> {
         let ([gold, pred], [a, b]) = (self.sides, self.answers);
         let [stated, said] = self.sides.map(|it| &*it.statement);
+        let config = self.configs[1];
         let called_otherwise = || {
             let pair = called(stated).zip(called(said));
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 14] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 15] = [
             (&|| extract::opposed(stated, said), "one side says the opposite of the other"),
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
             (&|| other_currency(gold, pred), "another currency"),
-            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, said)) && !is_abbreviated(a, &pred.text, said), "a word after the number may be its unit"),
+            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, said)), "a word after the number may be its unit"),
             (&|| extract::holds(&gold.text, &pred.text, said), "what is counted holds what the reference counts"),
             (&called_otherwise, "the same value of differently named things"),
             (&|| names_swapped(stated, said), "the same numbers with other names"),
             (&|| is_reordered(a, b, said), "the order may count"),
+            (&|| one_of(a, b, &pred.text, config) || one_of(b, a, &gold.text, config), "one of several, or all of them"),
             (&|| other_share(stated, said), "another share"),
             (&|| other_place(stated, said), "a place in a row against a number"),
             (&|| other_rate(gold, pred), "a rate against an amount, or another rate"),
@@ -61,13 +63,14 @@ impl Doubts<'_> {
         let in_pairs = |it: &Side| in_lakhs(without_rupees(&it.text));
         let list = |it: &Answer| matches!(it, Answer::List(_));
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 8] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 9] = [
             (&|| in_pairs(gold) != in_pairs(pred), "digits in groups of two on one side"),
             (&|| self.stands_elsewhere(), MENTIONED),
             (&|| (list(a) || list(b)) && pred.statement.contains("i.e."), "the answer is said in two ways"),
             (&|| unknown_words(a, b) && (extract::is_foreign(response) || !response.trim().contains(' ')), "words that may be a number"),
             (&|| goes_on((&gold.text, a), pred, b), "what was read is not the whole answer"),
             (&|| may_be_read_so((&gold.text, a), (&pred.text, b), config), "read in another way the two are equal"),
+            (&|| in_parts(a, b) || in_parts(b, a), "a measure in several units may be their sum"),
             (&|| gold.doubtful || pred.doubtful, "the answer may be another part of what was said"),
             (&|| (gold_config.decimal.is_none() || config.decimal.is_none()) && extract::same_but_for_comma(&gold.text, &pred.text), "the comma may be a decimal one"),
         ];
@@ -77,10 +80,8 @@ impl Doubts<'_> {
     /// Why equal or different answers may mean something else.
     pub(crate) fn of_either(&self, equal: bool) -> Option<&'static str> {
         let [gold, pred] = self.sides;
-        let announced_later = || {
-            let later = pred.later.as_ref().filter(|_| !equal);
-            later.is_some_and(|it| says(it, self.answers[0], self.configs[1]))
-        };
+        let (a, config) = (self.answers[0], self.configs[1]);
+        let announced_later = || !equal && pred.later.iter().any(|it| says(it, a, config));
         #[rustfmt::skip]
         let doubts: [(&dyn Fn() -> bool, &str); 4] = [
             (&|| ends_ratio(self.answers[0], pred), MENTIONED),
@@ -179,6 +180,32 @@ fn is_reordered(a: &Answer, b: &Answer, statement: &str) -> bool {
     lists && words.any(|it| words::ORDERED.contains(it)) && !statement.contains("order to")
 }
 
+/// Is one side a measure, and the other several in different units, which may be its parts in another order?
+fn in_parts(amount: &Answer, several: &Answer) -> bool {
+    let (Answer::Quantity(whole), Answer::List(parts)) = (amount, several) else {
+        return false;
+    };
+    let unit = |it: &Answer| match it {
+        Answer::Quantity(it) => it.unit.as_ref().map(|it| (it.dimension, it.size.clone())),
+        _ => None,
+    };
+    let own = whole.unit.as_ref().map(|it| it.dimension);
+    let other = |it: &[Answer]| unit(&it[0]) != unit(&it[1]);
+    own.is_some()
+        && parts.iter().all(|it| unit(it).map(|it| it.0) == own)
+        && parts.windows(2).all(other)
+}
+
+/// Is one side an amount and the other several, in `text`, of which one is meant and which it is the sum of: "1 hour or 30 minutes"?
+fn one_of(amount: &Answer, several: &Answer, text: &str, config: &Config) -> bool {
+    let (Answer::Quantity(_), Answer::List(parts)) = (amount, several) else {
+        return false;
+    };
+    let mut words = text.split(|it: char| !it.is_alphabetic());
+    let is = |it: &Answer| compare::compare(amount, it, config).equal == Some(true);
+    words.any(|it| words::JOINS_EITHER.contains(it)) && !parts.first().is_some_and(is)
+}
+
 /// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
 fn other_share(gold: &str, pred: &str) -> bool {
     let any = |text: &str, list: &words::List| list.iter().any(|it| text.contains(it));
@@ -247,18 +274,6 @@ fn is_rate(pred: &Side) -> bool {
         && words.next().is_some_and(time)
 }
 
-/// Is the unit of `a` made of the first letters of what follows the number: bpm of "60 beats per minute"?
-fn is_abbreviated(a: &Answer, value: &str, statement: &str) -> bool {
-    let Answer::Quantity(a) = a else {
-        return false;
-    };
-    let number = value.trim_end_matches(|it: char| !it.is_ascii_digit());
-    let (_, after) = statement.rsplit_once(number).unwrap_or_default();
-    let words = after.split(|it: char| !it.is_alphabetic());
-    let initials: String = words.filter_map(|it| it.chars().next()).collect();
-    (a.unit.as_ref()).is_some_and(|it| it.name.len() > 1 && initials.starts_with(&*it.name))
-}
-
 /// Does a word that stands after the number of `b`, which was read without it, name no unit or currency of `a`? Of a script without
 /// spaces it is all that follows.
 fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
@@ -322,6 +337,10 @@ fn ends_ratio(gold: &Answer, pred: &Side) -> bool {
         _ => &[" in ", " out of "],
     };
     let (before, _) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    // "one in a hundred"
+    let article = words::MAKES_RATE.iter();
+    let mut before_article = article.filter_map(|it| before.strip_suffix(' ')?.strip_suffix(it));
+    let before = before_article.next().unwrap_or(before);
     let before = joined.iter().find_map(|it| before.strip_suffix(it));
     let first = before.and_then(|it| it.rsplit([' ', '-']).next());
     first

@@ -2,9 +2,6 @@
 
 use std::borrow::Cow;
 use std::ops::Deref;
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
 
 use crate::algebra::work;
 use crate::answer::Answer;
@@ -17,7 +14,7 @@ use crate::format::AnswerFormat;
 use crate::lexicon::words;
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
-use crate::{compare, extract, math_verify, parse, pattern};
+use crate::{compare, extract, math_verify, parse};
 
 /// Verifies predictions under one profile and one set of settings. `Send + Sync`, without state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,9 +78,9 @@ impl Verifier {
         }
     }
 
-    /// What may hold the answer of a response; `None` where it has no box, and only boxes may.
+    /// What may hold the answer of a response; `None` where it has no box, and only boxes may, as Math-Verify does not know it.
     fn answering<'p>(&self, pred: &'p str) -> Option<Cow<'p, str>> {
-        if self.config.boxed_only {
+        if self.config.boxed_only && self.profile == Profile::Compat {
             return extract::last_box(pred).map(Cow::Owned);
         }
         Some(Cow::Borrowed(pred))
@@ -212,6 +209,8 @@ fn strict(
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
     let read = read(response, Role::Prediction, config, choice);
+    // Where only boxes may answer, nothing else of it is looked at.
+    let response = if config.boxed_only { "" } else { response };
     if read.as_ref().is_err_and(|it| it == extract::NOTHING_FOUND)
         && !choice
         && !gold.qualified
@@ -242,7 +241,7 @@ fn strict(
         None => {}
     }
     let itself = without_article(extract::bare(&gold.statement));
-    let is_itself = |it: &&str| is_text(without_article(extract::bare(it)), itself);
+    let is_itself = |it: &&str| without_article(extract::bare(it)) == itself;
     if [statement, response].iter().any(is_itself) {
         return alike(&gold.text, &gold.text, "written alike");
     }
@@ -403,10 +402,7 @@ fn of_code(verdict: Verdict, gold: &str, pred: &str) -> Verification {
 
 /// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
 fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
-    let mut found = match extract::extract(text, role, config) {
-        Err(reason) if choice => extract::choice_at_end(text).ok_or(reason)?,
-        found => found?,
-    };
+    let mut found = extract::extract(text, role, config)?;
     if choice
         && found.method != "choice"
         && let Some(letter) = extract::choice_instead(&found, text, config)
@@ -521,8 +517,7 @@ impl Verifier {
             if whole == Some(true) {
                 return vec![whole; wanted.len()];
             }
-            let pred = self.answering(pred).unwrap_or_default();
-            let pred = read(&pred, Role::Prediction, &self.config, false);
+            let pred = read(pred, Role::Prediction, &self.config, false);
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(parts_of);
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
@@ -671,15 +666,6 @@ fn without_article(text: &str) -> &str {
     let article = ["the ", "The ", "a ", "A ", "an ", "An ", "it ", "It "];
     let rest = article.iter().find_map(|it| text.strip_prefix(it));
     rest.filter(|it| it.len() > 1).unwrap_or(text)
-}
-
-/// Are two texts one, but for the points of initials: "U.K." and "UK"?
-fn is_text(a: &str, b: &str) -> bool {
-    static INITIALS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:[A-Z]\.)+[A-Z]\b\.?"));
-    let plain = |text| INITIALS.replace_all(text, |it: &Captures<'_>| it[0].replace('.', ""));
-    // Points are at most every second sign.
-    let may_be = a.len().max(b.len()) <= 2 * a.len().min(b.len());
-    a == b || may_be && (a.contains('.') || b.contains('.')) && plain(a) == plain(b)
 }
 
 /// Do two texts differ in nothing but dollar signs and blanks that part no digits? Texts without a letter or digit never count as alike.

@@ -78,6 +78,20 @@ fn only_boxes_answer_where_that_is_asked_for() {
     assert_eq!(verify(only, "5 km", r"It is \boxed{5} km."), Some(true));
     assert_eq!(verify(only, "5 km", r"$\boxed{5}$ m."), Some(false));
     assert_eq!(verify(only, "5 km", r"\boxed{5}\text{ km}"), Some(true));
+    assert_eq!(verify(only, "5 m^2", r"\boxed{5} m$^2$"), Some(true));
+    assert_eq!(verify(only, "5 €", r"€\boxed{5}"), Some(true));
+    // What stands beside a box changes it here, too.
+    for (gold, pred) in [
+        ("2 hours", r"\boxed{2} hours and 30 minutes"),
+        ("5 m", r"\boxed{5} m$^2$"),
+        ("$5", r"€\boxed{5}"),
+        ("12", r"\boxed{12}\pi"),
+        ("12", r"\boxed{12} or 13"),
+        ("12", r"It is not \boxed{12}."),
+        ("12", r"\boxed{12}. Wait, that is wrong."),
+    ] {
+        assert_ne!(verify(only, gold, pred), Some(true), "{gold} {pred}");
+    }
     let config: Config = serde_json::from_str(only).unwrap();
     let strict = Verifier::new(Profile::Strict, config.clone());
     for none in [

@@ -139,6 +139,9 @@ fn sets_off(text: &str) -> bool {
     rest.is_some_and(|it| super::words::first_word(it.trim_start()).len() > 1)
 }
 
+/// What ends a value that is said again.
+const ENDS_VALUE: [char; 5] = [',', ';', '\n', '!', '('];
+
 /// Signs that say nothing beside a value.
 const MARKUP: &str = "*_$\\`~\"{}“”";
 
@@ -318,6 +321,11 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
         return false;
     };
     let number = &after[number.start..];
+    // "i.e. 2 + 3"
+    let clause = number.split(ENDS_VALUE).next().unwrap_or(number);
+    if is_same(value, clause.trim_end_matches(['.', ' '])) {
+        return false;
+    }
     let in_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '/' | '^');
     let length = number.find(|it| !in_number(it)).unwrap_or(number.len());
     !is_same(

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::beside::{self, How};
 use super::markup::{trim_markup, without_markup};
 use super::no_answer::is_placeholder;
 use super::scan::{Boxed, Regions};
+use super::stated::JOINED;
+use super::symbols::is_currency;
 use super::tail::tail;
-use super::{labelled, words};
+use super::{labelled, qualifiers, words};
 
 /// How far apart boxes that belong together may stand, in bytes.
 const MAX_GAP: usize = 90;
@@ -36,6 +39,7 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
         .rposition(|boxed| boxed.closed && !is_placeholder(&text[boxed.content.clone()]))?;
     let (last, end) = (index, boxes[index].end);
     let mut parts = vec![part(text, &boxes[index])];
+    let mut joined = JOINED[0];
     let mut labels = vec![label_before(&text[..boxes[index].start])];
     let mut start = boxes[index].start;
     while index > 0 && parts.len() < MAX_JOINED {
@@ -50,6 +54,9 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
             }
         } else if belong_together(gap) {
             parts.push(part(text, before));
+            if words::words_of(gap).any(|it| words::JOINS_EITHER.contains(it)) {
+                joined = JOINED[1];
+            }
             labels.push(label_before(&text[..before.start]));
         } else {
             break;
@@ -65,7 +72,7 @@ pub(super) fn last<'t>(text: &'t str, regions: &Regions, limit: usize) -> Option
     let text = if parts.len() == 1 {
         parts.pop()?
     } else {
-        Cow::Owned(parts.join(", "))
+        Cow::Owned(parts.join(joined))
     };
     (!text.is_empty()).then_some(InBoxes {
         text,
@@ -103,10 +110,16 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
         Some(value) => Cow::Owned(value.to_owned()),
         None => inner,
     };
-    let sign = if is_negated(&text[..boxed.start]) && !inner.starts_with('-') {
-        "-"
-    } else {
-        ""
+    let before = &text[..boxed.start];
+    let sign = match currency_before(before) {
+        _ if inner.starts_with('-') => "",
+        _ if is_negated(before) => "-",
+        _ if inner.starts_with(|it: char| it == '$' || is_currency(it))
+            || inner.starts_with("\\$") =>
+        {
+            ""
+        }
+        sign => sign,
     };
     let unit = unit_after(text, boxed);
     if unit.is_empty() && sign.is_empty() {
@@ -117,7 +130,36 @@ fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     } else {
         " "
     };
-    Cow::Owned(format!("{sign}{inner}{gap}{unit}"))
+    Cow::Owned(format!("{sign}{inner}{gap}{}", unit.replace('$', "")))
+}
+
+/// What is said before a box in its sentence and its line.
+pub(super) fn before(text: &str, start: usize) -> &str {
+    /// How many bytes are looked at.
+    const NEAR: usize = 80;
+    let from = text.ceil_char_boundary(start.saturating_sub(NEAR));
+    let before = &text[from.min(start)..start];
+    // What a sentence before it says is over.
+    let near = before.trim_end_matches([' ', '\n', '$', '\\', '[', '(', '*']);
+    let last = words::last_word(near.trim_end_matches('.'));
+    let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
+    let line = near.rfind('\n').map_or(0, |at| at + 1);
+    if ended { "" } else { &before[line..] }
+}
+
+/// Do words before or after a box change what it says?
+pub(super) fn changed(before: &str, after: &str) -> bool {
+    beside::changes(before, after, How::Boxed) || qualifiers::said_by_others(before)
+}
+
+/// The sign of a currency that stands right before a box: `\$` of "\$\boxed{5}", "€" of "€$\boxed{5}$".
+fn currency_before(before: &str) -> &str {
+    let near = before.trim_end_matches(['$', ' ', '}', '{']);
+    let sign = near.chars().next_back().filter(|it| is_currency(*it));
+    if near.ends_with('\\') && !near.ends_with("\\\\") && before[near.len()..].starts_with('$') {
+        return "\\$";
+    }
+    sign.map_or("", |it| &near[near.len() - it.len_utf8()..])
 }
 
 /// The unit right after a box whose value may have one.
@@ -156,12 +198,13 @@ fn introduced(content: &str) -> Option<&str> {
 }
 
 /// Does a minus sign belong to the box after it?
-fn is_negated(before: &str) -> bool {
-    let before = before.trim_end().strip_suffix('-').map(str::trim_end);
-    before.is_some_and(|it| {
-        ["=", "$", ":", "(", "\\["]
-            .iter()
-            .any(|sign| it.ends_with(sign))
+pub(super) fn is_negated(before: &str) -> bool {
+    let signed = before.trim_end().strip_suffix('-').map(str::trim_end);
+    signed.is_some_and(|it| {
+        it.is_empty() && before.ends_with('-')
+            || ["=", "$", ":", "(", "\\["]
+                .iter()
+                .any(|sign| it.ends_with(sign))
     })
 }
 

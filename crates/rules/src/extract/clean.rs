@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::{computed, hypertext, words};
+use super::{hypertext, words};
 
 /// What a structural mark of a chat template or of thinking does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,8 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
     if found & CALCULATOR != 0
         && let Some(without) = without_calculator_marks(&part)
     {
-        found = signs(&without);
+        // Without them there is no more to be looked for than with them.
+        found &= !CALCULATOR;
         part = Cow::Owned(without);
     }
     if found & RARE != 0
@@ -118,9 +119,7 @@ const RARE: Signs = 2;
 const CALCULATOR: Signs = 4;
 const SPELLING: Signs = 8;
 const HYPERTEXT: Signs = 16;
-const PROGRAM: Signs = 32;
-const FEET: Signs = 64;
-const STRUCK: Signs = 128;
+const STRUCK: Signs = 32;
 
 /// Letters, digits, blanks and line ends but for the few that [`signs`] asks for.
 const SAYS_NOTHING: [bool; 256] = {
@@ -153,25 +152,17 @@ fn signs(text: &str) -> Signs {
             // A box without its backslash.
             b'{' if before.ends_with(b"boxed") && !before.ends_with(b"\\boxed") => SPELLING,
             b'/' if next == b'-' => SPELLING,
-            b'/' if next == b'/' => PROGRAM,
             b'<' if next == b'<' => CALCULATOR,
             b'<' if next == b'/' || after.starts_with(b"br") => HYPERTEXT | STRUCTURE,
             b'<' if !next.is_ascii_digit() => STRUCTURE,
-            b'\'' if before.last().is_some_and(u8::is_ascii_digit) => FEET,
             b'[' if matches!(next, b'/' | b't' | b'T') => STRUCTURE,
             b'&' if next == b'#' || next.is_ascii_alphabetic() => HYPERTEXT,
-            b'%' if spaced() => PROGRAM,
             b'~' if next == b'~' => STRUCK,
-            b'.' if MODULES.iter().any(|it| before.ends_with(it)) => PROGRAM,
-            b'(' if before.ends_with(b"Fraction") || before.ends_with(b"pow") => PROGRAM,
             _ => 0,
         };
     }
     signs
 }
-
-/// What stands before the point of a program's function.
-const MODULES: [&[u8]; 6] = [b"math", b"np", b"numpy", b"sympy", b"fractions", b"scipy"];
 
 /// A text in other words; `None` where nothing changes.
 type Rewriting = fn(&str) -> Option<String>;
@@ -181,8 +172,6 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
     for (is_there, rewritten) in [
         (signs & SPELLING != 0, with_spellings as Rewriting),
         (signs & HYPERTEXT != 0, hypertext::without_tags),
-        (signs & PROGRAM != 0, computed::as_mathematics),
-        (signs & FEET != 0, with_feet),
         (signs & STRUCK != 0, without_struck),
     ] {
         if is_there && let Some(rewritten) = rewritten(&text) {
@@ -219,36 +208,6 @@ fn with_spellings(text: &str) -> Option<String> {
     }
     out.push_str(&text[copied..]);
     (copied > 0).then_some(out)
-}
-
-/// `5'6"` as 5 feet 6 inches; `None` where there are none.
-fn with_feet(text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = text;
-    let mut found = false;
-    while let Some((before, after)) = rest.split_once('\'') {
-        let inches = after.trim_start_matches(' ');
-        let length = inches.bytes().take_while(u8::is_ascii_digit).count();
-        let following = inches[length..].strip_prefix(['"', '″']);
-        let measured = before.ends_with(|it: char| it.is_ascii_digit())
-            && !before
-                .trim_end_matches(|it: char| it.is_ascii_digit())
-                .ends_with('°');
-        out.push_str(before);
-        rest = match following {
-            Some(following) if measured && (1..=2).contains(&length) => {
-                out.extend([" feet ", &inches[..length], " inches"]);
-                found = true;
-                following
-            }
-            _ => {
-                out.push('\'');
-                after
-            }
-        };
-    }
-    out.push_str(rest);
-    found.then_some(out)
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number after them was computed and are no

@@ -136,18 +136,6 @@ pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
     collector.items
 }
 
-/// Is a number an age that a sentence ends with, as in "a 12-year-old boy"? "The 12-year-old" is only mentioned.
-fn is_age(before: &str, after: &str) -> bool {
-    let rest = after.strip_prefix("year").map(|rest| {
-        let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
-        &rest[word.unwrap_or(rest.len())..]
-    });
-    rest.is_some_and(|rest| {
-        rest.split_whitespace().count() <= 1
-            && !words::last_word(before.trim_end()).eq_ignore_ascii_case("the")
-    })
-}
-
 /// How many bytes may be read as maths to no end, and what beginning to read counts as.
 const MOST_WASTED: usize = 100_000;
 const BEGINNING: usize = 16;
@@ -235,8 +223,7 @@ impl Collector<'_, '_> {
                 || taken.contains(['\\', 'π', '∞', '∅', '√'])
                 || taken.starts_with(['(', '[', '{']) && taken.contains(',');
             let hyphened = text[run.end..].starts_with('-')
-                && text[run.end + 1..].starts_with(|it: char| it.is_ascii_alphabetic())
-                && !is_age(&text[..at], &text[run.end + 1..]);
+                && text[run.end + 1..].starts_with(|it: char| it.is_ascii_alphabetic());
             useful && !hyphened
         });
         let Some(run) = run else {

@@ -67,7 +67,8 @@ fn of_style<'t>(
         let end = next.map_or(text.len(), |(from, _)| at + from);
         let value = cleaned(&text[at..end]);
         // "(A), as (B) is wrong" names an option.
-        if value.is_empty() || words::SUBORDINATING.contains(value) || value == "as" {
+        let last = words::last_word(value);
+        if value.is_empty() || words::SUBORDINATING.contains(last) || value == "as" {
             return None;
         }
         out.push((label(row, index)?, value));
@@ -140,19 +141,6 @@ pub(super) fn span(text: &str) -> Option<usize> {
     // A list of steps is no answer.
     let worked = parts
         .iter()
-        .any(|(_, value)| value.len() > 120 || value.contains(". ") || is_worked_out(value));
+        .any(|(_, value)| value.len() > 120 || value.contains(". "));
     (!worked && line - from <= 120).then_some(line)
-}
-
-/// Whether a part is a step: a chain of equations, or one that computes. `x = 3` and `f(2) = 3` say what something is.
-fn is_worked_out(value: &str) -> bool {
-    let Some((left, right)) = value.split_once('=') else {
-        return false;
-    };
-    let computes = [
-        " + ", " - ", " − ", "*", "×", "·", "÷", "/", " x ", "\\times", "\\cdot",
-    ]
-    .iter()
-    .any(|operator| left.contains(operator));
-    right.contains('=') || computes && left.contains(|it: char| it.is_ascii_digit())
 }

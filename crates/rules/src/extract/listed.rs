@@ -1,8 +1,12 @@
 //! Several answers that are set off from each other, which are one list: `**A**, **C**`, `` `x` and `y` ``, lines and bullets.
 
+use super::beside::is_same;
 use super::items::{Candidate, Form, Source};
 use super::markup::{trim_markup, without_markup};
+use super::stated::JOINED;
 use super::{choice, words};
+use crate::algebra::has_letter;
+use crate::answer::Answer;
 
 /// How many there are at most, and how long one is, in bytes.
 const MOST: usize = 16;
@@ -22,7 +26,14 @@ pub(super) fn leading<'t>(source: Source<'t, '_>, from: usize) -> Option<Candida
         Form::Plain
     };
     let parts: Vec<_> = items.iter().map(|it| without_markup(it)).collect();
-    Some(Candidate::new(parts.join(", "), kind, from..from + length))
+    let mut said = words::words_of(&text[..length]);
+    let either = said.any(|it| words::JOINS_EITHER.contains(it));
+    let joined = JOINED[usize::from(either && kind != Form::Choice)];
+    Some(Candidate::new(
+        parts.join(joined),
+        kind,
+        from..from + length,
+    ))
 }
 
 /// Two or more in the same emphasis with nothing but joining words and signs between them.
@@ -60,22 +71,81 @@ fn joined(text: &str) -> &str {
     }
 }
 
-/// Where the line above the number at `at` begins, if both lines are numbers of one name, and two of them.
+/// Where the line above the value at `at` begins, if both lines are values of one name, and two of them.
 pub(super) fn above(text: &str, at: usize) -> Option<usize> {
     let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
     let end = text[at..].find('\n').map_or(text.len(), |it| at + it);
-    let above = text[..start].trim_end();
-    let above = above.rfind('\n').map_or(0, |it| it + 1);
-    let (items, _) = lines(&text[above..end])?;
-    let name = number_name(items[0])?;
-    (Some(name) == number_name(items[1]) && items[0] != items[1]).then_some(above)
+    let before = text[..start].trim_end();
+    let above = before.rfind('\n').map_or(0, |it| it + 1);
+    let (line, before) = (&text[start..end], &before[above..]);
+    if let (Some(own), Some(other)) = (entry(line), entry(before)) {
+        return (own.0 != other.0 && !words::AMOUNT.contains(words::last_word(own.0)))
+            .then_some(above);
+    }
+    let (name, value) = stated(line)?;
+    // "Solutions: 4"
+    let (other, another) = stated(before.rsplit_once(": ").map_or(before, |it| it.1))?;
+    let numbered = |it: &str| name.starts_with(it) && other.starts_with(it);
+    let letter = name.chars().next().filter(|it| it.is_alphabetic());
+    let same = name == other || letter.is_some_and(|it| numbered(&it.to_string()));
+    (same && !is_same(value, another)).then_some(above)
 }
 
-/// The name of a number, "x" of "x = 4", empty where it has none; `None` where it is no plain number.
-fn number_name(item: &str) -> Option<&str> {
+/// The name and the number of a line such as "Tom: 12", or of a row of a table, "| Tom | 12 |".
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let line = trim_markup(line.trim());
+    let row = line.strip_prefix('|').and_then(|it| it.strip_suffix('|'));
+    let (name, value) = match row {
+        Some(cells) => (cells.split('|').next()?, cells.rsplit('|').next()?),
+        None => line.split_once(": ")?,
+    };
+    let (name, value) = (name.trim(), trim_markup(value));
+    let words =
+        name.split(' ').count() <= 3 && name.chars().all(|it| it.is_alphabetic() || it == ' ');
+    let number = value.strip_prefix('$').unwrap_or(value);
+    let number = number
+        .bytes()
+        .all(|it| it.is_ascii_digit() || matches!(it, b'.' | b','));
+    (words && number && !value.is_empty() && name.len() > 1).then_some((name, value))
+}
+
+/// A line's item, without its bullet and its markup, and whether it has a bullet.
+fn item(line: &str) -> (&str, bool) {
+    let line = line.trim();
+    let bullet = line.trim_start_matches(['-', '*', '•', '+']);
+    // "-5" is no bullet.
+    let glued = bullet.len() < line.len() && !bullet.starts_with(' ');
+    let bulleted = bullet.len() < line.len() && !glued;
+    let item = trim_markup(if glued { line } else { bullet });
+    let word = words::last_word(item);
+    let joins = words::JOINS_ITEMS.contains(word);
+    let rest = item.strip_suffix(word).filter(|_| joins);
+    (trim_markup(rest.unwrap_or(item)), bulleted)
+}
+
+/// The name, empty where there is none, and the value of a line that states one: "x₁ = 4/3", "√2", "9 cm".
+fn stated(line: &str) -> Option<(&str, &str)> {
+    if line.len() > LONGEST {
+        return None;
+    }
+    let (item, _) = item(line);
     let (name, value) = item.split_once('=').unwrap_or(("", item));
-    let number = |it: char| it.is_ascii_digit() || matches!(it, '-' | '.');
-    value.trim().chars().all(number).then_some(name.trim())
+    let (name, value) = (name.trim_matches([' ', '$', '*']), value.trim());
+    let letter = name.trim_end_matches(|it: char| !it.is_alphabetic());
+    let named = letter.chars().count() <= 1 && !name.contains([' ', '+', '-', '/', '^']);
+    // Without a name, a number and no words.
+    let bare = value.trim_start_matches(['-', '−', '$', '\\', '(', '√']);
+    let number =
+        bare.starts_with(|it: char| it.is_ascii_digit() || it == 'π') || value.starts_with('\\');
+    let plain = !value.contains(' ') && !bare.contains(char::is_alphabetic);
+    if !(number && named && !value.contains('=') && (plain || !name.is_empty())) {
+        return None;
+    }
+    // Digits need no reading.
+    let digits = |it: char| it.is_ascii_digit() || it == '.';
+    let constant = value.chars().all(digits)
+        || matches!(crate::parse::parse(value), Ok(Answer::Quantity(it)) if !has_letter(&it.value));
+    constant.then_some((name, value))
 }
 
 /// Two or more lines that are all of the rest, each a value, a letter, or a value with its name.
@@ -85,35 +155,20 @@ fn lines(text: &str) -> Option<(Vec<&str>, usize)> {
         return None;
     }
     let mut items = Vec::new();
-    let mut names = Vec::new();
+    let mut named = Vec::new();
     for line in all.lines().filter(|it| !it.trim().is_empty()) {
-        let bullet = line.trim().trim_start_matches(['-', '*', '•', '+']);
-        // "-5" is no bullet.
-        let glued = bullet.len() < line.trim().len() && !bullet.starts_with(' ');
-        let item = trim_markup(if glued { line } else { bullet });
-        let (name, value) = match item.split_once('=') {
-            Some((name, value)) => (name.trim(), value.trim()),
-            None => ("", item),
-        };
-        let named = name.chars().count() <= 2 && name.chars().all(char::is_alphanumeric);
+        let (item, bulleted) = item(line);
         let lettered = choice::whole(item).is_some_and(|(it, rest)| it.end <= 3 && rest.is_empty());
-        let number = value.trim_start_matches(['-', '−', '$', '\\', '(']);
-        let valued = number.starts_with(|it: char| it.is_ascii_digit())
-            && !value.contains(['=', ' '])
-            && !value.contains(char::is_alphabetic);
-        let bulleted = bullet.len() < line.trim().len() && !glued && name.is_empty();
-        let worded =
-            item.split(' ').count() <= 3 && item.chars().all(|it| it.is_alphabetic() || it == ' ');
-        let worded = bulleted && worded;
-        if items.len() == MOST
-            || !named && !worded
-            || !(valued || worded || lettered && name.is_empty())
-        {
+        let worded = bulleted
+            && item.split(' ').count() <= 3
+            && item.chars().all(|it| it.is_alphabetic() || it == ' ');
+        let value = stated(line);
+        if items.len() == MOST || !(value.is_some() || lettered || worded) {
             return None;
         }
-        names.push(name);
+        named.push(value.is_some_and(|(name, _)| !name.is_empty()));
         items.push(item);
     }
-    let same = names.iter().all(|it| it.is_empty() == names[0].is_empty());
+    let same = named.iter().all(|it| *it == named[0]);
     (items.len() > 1 && same).then_some((items, all.len()))
 }

@@ -170,7 +170,7 @@ fn unwrap_command(text: &str) -> &str {
     text
 }
 
-/// The answer without emphasis and delimiters within it, without labels of equations, doubled backslashes single.
+/// The answer without emphasis and delimiters within it, without labels of equations.
 pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
     if !text
         .bytes()
@@ -178,10 +178,9 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
     {
         return Cow::Borrowed(text);
     }
-    let doubled = has_doubled_command(text);
     let marks = r"** $ \( \) \[ \] \label \tag \nonumber".split(' ');
     let rough = text.contains('\n') || { marks }.any(|it| text.contains(it));
-    if !rough && !doubled {
+    if !rough {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -190,10 +189,6 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     while at < text.len() {
         let rest = &text[at..];
-        if doubled && rest.starts_with("\\\\") {
-            at += 1;
-            continue;
-        }
         if rest.starts_with("\\$") {
             out.push_str("\\$");
             at += 2;
@@ -260,23 +255,4 @@ fn label(text: &str) -> Option<usize> {
         let group = super::symbols::group(text.strip_prefix(command)?);
         (group > 0 || command.starts_with("\\no")).then_some(command.len() + group)
     })
-}
-
-/// Were backslashes doubled by someone's escaping? Not where a matrix ends its rows with them.
-fn has_doubled_command(text: &str) -> bool {
-    if !text.contains("\\\\") {
-        return false;
-    }
-    let letter = |it: char| it.is_ascii_alphabetic();
-    let mut parts = text.split("\\\\");
-    let first = parts.next().unwrap_or("");
-    let mut double = false;
-    let mut rest = first.to_owned();
-    for part in parts {
-        double |= part.starts_with(letter);
-        // The command after it is looked at no more.
-        rest.extend([" ", part.trim_start_matches(letter)]);
-    }
-    let single = rest.split('\\').skip(1).any(|it| it.starts_with(letter));
-    double && !single
 }

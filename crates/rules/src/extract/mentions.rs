@@ -36,8 +36,7 @@ pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
     named && sentence && said.any(|it| it == name)
 }
 
-/// Do the last lines of a text, `read` apart, hold all numbers of an answer, and not as what is reckoned with, or where it has none
-/// all its words? Three lines, or one for each of its numbers. Then what was read there may be another value than the one that is meant: "0.50 kg, or 500 grams".
+/// Do the last three lines of a text, or one for each number, `read` apart, hold all numbers of an answer, or where it has none all its words?
 pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
     let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
@@ -47,20 +46,10 @@ pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
         words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
     }
     let lines = near.lines().rev().filter(|it| !fence(it));
-    let lines = lines.take(numbers.len().max(3));
-    // A bullet is no operator.
-    let bullets = if numbers.len() > 1 { "-*+•" } else { "" };
-    let lines = lines.map(|it| {
-        let mut signs = it.trim_start().chars();
-        let bullet = signs.next().is_some_and(|first| bullets.contains(first));
-        let rest = signs.as_str();
-        if bullet && rest.starts_with(' ') {
-            rest
-        } else {
-            it
-        }
-    });
-    let whole = lines.collect::<Vec<_>>().join("\n");
+    let whole = lines
+        .take(numbers.len().max(3))
+        .collect::<Vec<_>>()
+        .join("\n");
     let end = match read {
         "" => whole.clone(),
         read => whole.replacen(read, " ", 1),

@@ -32,7 +32,6 @@
 //! | `qualifiers`, `aside` | answers that are supposed, doubted or taken back; what follows an answer without being one |
 //! | `spoken` | mathematics and times of day in words |
 //! | `hypertext` | tags and entities of HTML |
-//! | `computed` | calls and operators of programs as mathematics |
 //! | `plain_end` | a plain number on a last line, without a search |
 //! | `no_answer`, `markup`, `words` | refusals and cut-off texts; markup; words of the lexicon |
 
@@ -44,7 +43,6 @@ mod boxes;
 mod chain;
 mod choice;
 mod clean;
-mod computed;
 mod decimal;
 mod ending;
 mod formulas;
@@ -101,7 +99,7 @@ pub(crate) struct Found<'t> {
     /// It may be read in another way too: what differs from it need not be wrong.
     pub(crate) doubtful: bool,
     /// What was announced after a box that is the answer.
-    pub(crate) later: Option<Cow<'t, str>>,
+    pub(crate) later: Vec<Cow<'t, str>>,
     /// The text of the option, where `text` is its letter: "Budding" of "(D) Budding".
     pub(crate) option: Option<String>,
 }
@@ -115,7 +113,9 @@ impl Found<'_> {
             statement: Cow::Owned(self.statement.into_owned()),
             qualified: self.qualified,
             doubtful: self.doubtful,
-            later: self.later.map(|it| Cow::Owned(it.into_owned())),
+            later: (self.later.into_iter())
+                .map(|it| Cow::Owned(it.into_owned()))
+                .collect(),
             option: self.option,
         }
     }
@@ -232,23 +232,6 @@ pub(crate) fn choice_instead<'t>(
         ..Found::default()
     })
 }
-
-/// The choice in brackets that a line ends with, where one is asked for and no answer is found: "None of the above (E)".
-pub(crate) fn choice_at_end(text: &str) -> Option<Found<'static>> {
-    let line = text.trim();
-    let choice = choice::at_end(line).filter(|_| line.len() <= LONGEST_OPTION)?;
-    let named = line[..line.rfind('(')?].trim_end();
-    (!line.contains('\n') && !qualifiers::deny(named)).then(|| Found {
-        text: Cow::Owned(choice.letters),
-        method: "choice",
-        statement: Cow::Owned(line.to_owned()),
-        option: Some(named.to_owned()),
-        ..Found::default()
-    })
-}
-
-/// How long the line of an option is at most, in bytes.
-const LONGEST_OPTION: usize = 200;
 
 /// One short line in which nothing was found, and which denies or changes nothing: all of it may be an answer in words.
 pub(crate) fn short(text: &str) -> Option<String> {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::search::ANSWER_LETTER;
-use super::{Found, Role, words};
+use super::search::{ANSWER_LETTER, BOXED};
+use super::{Found, Role, boxes, words};
 use crate::config::{Config, ExtractionTarget};
 
 /// How long such a text is at most, and such a number, in bytes.
@@ -15,9 +15,15 @@ const MOST_DIGITS: usize = 15;
 pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Found<'t>> {
     use ExtractionTarget::{Expr, Latex};
     let usual = config.decimal.is_none() && matches!(*config.extract, [Latex, Expr]);
+    if !usual || text.len() > LONGEST {
+        return None;
+    }
     let before = text.trim_end_matches(|it: char| it.is_ascii_digit());
     let number = &text[before.len()..];
-    if !usual || text.len() > LONGEST || !(1..=MOST_DIGITS).contains(&number.len()) {
+    if number.is_empty() && role == Role::Prediction && config.boxed_match_priority <= 50 {
+        return boxed(text);
+    }
+    if !(1..=MOST_DIGITS).contains(&number.len()) {
         return None;
     }
     let (method, statement) = match role {
@@ -45,6 +51,36 @@ pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Fo
         ..Found::default()
     })
 }
+
+/// The number in a box that ends a text, "So it is $\boxed{18}$.", where it is the only one and nothing before it changes it.
+fn boxed(text: &str) -> Option<Found<'_>> {
+    let bare = text.trim_end();
+    let bare = bare.strip_suffix('.').unwrap_or(bare);
+    let mark = if bare.ends_with('$') { "$" } else { "" };
+    let inner = bare.strip_suffix(mark)?.strip_suffix('}')?;
+    let rest = inner.trim_end_matches(|it: char| it.is_ascii_digit());
+    let (number, head) = (&inner[rest.len()..], rest.strip_suffix(BOX)?);
+    let outer = head.strip_suffix(mark)?;
+    let line = &head[head.rfind('\n').map_or(0, |at| at + 1)..];
+    let ends = outer.trim_end_matches(' ').chars().next_back();
+    let plain = (1..=MOST_DIGITS).contains(&number.len())
+        && (mark.is_empty() || !outer.contains('$'))
+        // A sign may belong to it, and a mark of a calculator hide what does.
+        && ends.is_none_or(|it| it.is_ascii_alphanumeric() || ":=.,!?\n".contains(it))
+        && !line.contains('<')
+        && !line.starts_with("A:")
+        && says_nothing_else(head)
+        && !boxes::changed(boxes::before(text, head.len()), "");
+    plain.then(|| Found {
+        text: Cow::Borrowed(number),
+        method: BOXED,
+        statement: Cow::Borrowed(number),
+        ..Found::default()
+    })
+}
+
+/// How a box opens.
+const BOX: &str = "\\boxed{";
 
 /// Characters that say nothing but at the beginning of a line.
 const PLAIN: [bool; 256] = {

@@ -117,9 +117,15 @@ pub(crate) fn deny(text: &str) -> bool {
 pub(super) fn supposes(sentence: &str) -> bool {
     let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
     let any = |test: &dyn Fn(&str) -> bool| words_of(sentence).any(test);
-    // "Some would say 20."
+    said_by_others(sentence)
+        || any(&|word| words::ONLY_SUPPOSES.contains(word))
+        || any(&|word| words::CONDITION.contains(word)) && any(&|word| words::UNREAL.contains(word))
+}
+
+/// Do others than who writes say it: "Some would say 20."?
+pub(super) fn said_by_others(sentence: &str) -> bool {
     let mut near = 0_usize;
-    let said_by_others = words_of(sentence).any(|word| {
+    words_of(sentence).any(|word| {
         let says = near > 0 && words::SAYS.contains(word);
         near = if words::OTHERS.contains(word) {
             2
@@ -127,10 +133,7 @@ pub(super) fn supposes(sentence: &str) -> bool {
             near.saturating_sub(1)
         };
         says
-    });
-    said_by_others
-        || any(&|word| words::ONLY_SUPPOSES.contains(word))
-        || any(&|word| words::CONDITION.contains(word)) && any(&|word| words::UNREAL.contains(word))
+    })
 }
 
 /// Does an announcement only suppose: "the answer might be"?
@@ -191,7 +194,7 @@ pub(super) fn takes_back(text: &str) -> bool {
 }
 
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
-pub(super) fn retracted(after: &str) -> bool {
+pub(super) fn retracted(value: &str, after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     // "20? Or 30?"
     if let Some(rest) = near.strip_prefix('?') {
@@ -207,12 +210,48 @@ pub(super) fn retracted(after: &str) -> bool {
     let clauses = clauses.flat_map(|it| it.split(", so "));
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
     said.enumerate().any(|(index, clause)| {
-        retracts(clause, index == 0) || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
+        retracts(clause, index == 0)
+            || takes_back_in_words(clause.trim_start())
+            || index < 2 && states_another(value, clause)
+            || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
     })
 }
 
+/// Does a clause after an answer say another in its place: "actually 13", "or rather 13", "it should be 13"?
+fn states_another(value: &str, clause: &str) -> bool {
+    /// How many words such a clause has at most, and within how many it shows what it is.
+    const MOST: usize = 8;
+    const OPENING: usize = 4;
+    let said: Vec<&str> = words_of(clause).take(MOST + 1).collect();
+    // "that gives 13 instead"
+    let trailing = said.last().is_some_and(|it| words::CORRECTS.contains(it));
+    let told = &said[..said.len() - usize::from(trailing)];
+    let Some((last, head)) = told.split_last() else {
+        return false;
+    };
+    let opening = &head[..head.len().min(OPENING)];
+    let corrects = trailing
+        || opening.iter().any(|it| words::CORRECTS.contains(it))
+        || opening
+            .windows(2)
+            .any(|it| words::POINTS_BACK.contains(it[0]) && it[1].eq_ignore_ascii_case(SHOULD));
+    corrects
+        && said.len() <= MOST
+        && value.contains(|it: char| it.is_ascii_digit())
+        && last.starts_with(|it: char| it.is_ascii_digit())
+        // "rather than 35"
+        && !head.last().is_some_and(|it| words::PREPOSITION.contains(it))
+        && !clause.contains(['=', '+', '*', '/'])
+        && !head
+            .iter()
+            .any(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        && !words_of(value).any(|it| it == *last)
+}
+
+/// The verb that says what is right instead.
+const SHOULD: &str = "should";
+
 /// Does one clause take an answer back: a correction that is opened and denies, a phrase of the table, or a fault that is admitted?
-/// What "that" points to is the answer only in the first clause after it.
 fn retracts(clause: &str, first: bool) -> bool {
     let joins = |word: &&str| words::BEGINS_CLAUSE.contains(word);
     let words: Vec<&str> = words_of(clause).skip_while(joins).take(10).collect();
@@ -255,7 +294,72 @@ fn retracts(clause: &str, first: bool) -> bool {
     no || phrase
         || (first || opened > 0 || explicit) && words::POINTS_BACK.contains(subject) && wrong
         || words::FIRST_PERSON.contains(subject) && admitted && !near.contains(&"no")
-        || opened > 0 && near.iter().any(|it| it.eq_ignore_ascii_case("should"))
+        || opened > 0 && near.iter().any(|it| it.eq_ignore_ascii_case(SHOULD))
+}
+
+/// How much of what stands before an announcement is looked at for a correction, in bytes.
+const CORRECTION: usize = 400;
+
+/// Do words between an answer and another that is announced after it correct the first? `alike`: so does "the correct answer is".
+pub(super) fn corrects(between: &str, alike: bool) -> bool {
+    let from = between.len().saturating_sub(CORRECTION);
+    let near = &between[between.ceil_char_boundary(from)..];
+    has(near, &words::CORRECTS)
+        || words::CORRECTS_SPACELESS.iter().any(|it| near.contains(it))
+        || alike && has(near, &words::CORRECTS_ALIKE)
+}
+
+/// Does what follows an answer name another that is right, too: "B is also correct.", "x = 7 works as well.", "Both A and B are correct."?
+pub(super) fn adds_another(value: &str, after: &str) -> bool {
+    /// How many words the other answer has at most, with those before it.
+    const MOST: usize = 5;
+    let near = &after[..after.floor_char_boundary(RETRACTION)];
+    let own = |word: &str| words_of(value).any(|it| it == word);
+    let digits = value.contains(|it: char| it.is_ascii_digit());
+    let chosen = !digits && (value.len() == 1 || value.contains(", "));
+    let clauses = near.split(['.', '!', '?', '\n', ';']);
+    clauses.filter(|it| has(it, &words::ALSO)).any(|clause| {
+        let said: Vec<&str> = words_of(clause).take(16).collect();
+        let verb = said.iter().position(|it| words::ALSO_VERB.contains(it));
+        let head = &said[..verb.unwrap_or(said.len())];
+        let valid = said[head.len()..]
+            .iter()
+            .any(|it| words::ALSO_VALID.contains(it));
+        // Another letter of a choice, another number.
+        let name = |it: &str| {
+            let like = if chosen {
+                it.len() == 1 && it != "I" && it.starts_with(|it: char| it.is_ascii_uppercase())
+            } else {
+                digits && it.starts_with(|it: char| it.is_ascii_digit())
+            };
+            like && !own(it)
+        };
+        // "Lyon is also correct."
+        let named = || {
+            let first = head.last().filter(|it| it.len() > 2 && head.len() <= 2);
+            !digits
+                && first.is_some_and(|it| it.starts_with(char::is_uppercase))
+                && !words::SUBJECT_OF_CHOICE.contains(head[0])
+        };
+        head.len() <= MOST
+            && (valid || verb.is_none() && head.len() <= 2)
+            && !said
+                .iter()
+                .any(|it| is_denial(it) || words::WRONG.contains(it))
+            && (head.iter().any(|it| name(it)) || valid && named())
+    })
+}
+
+/// Do words after an answer with a parameter narrow it: "x = π/4 + πn, n is an odd integer"?
+pub(super) fn restricts_parameter(value: &str, after: &str) -> bool {
+    if !after.contains(char::is_alphabetic) {
+        return false;
+    }
+    let mut letters = value.split(|it: char| !it.is_ascii_alphabetic());
+    let is_word = |letter: &str| words_of(after).any(|it| it == letter);
+    let family = value.contains('=') && (value.contains("pi") || value.contains('π'));
+    (has(after, &words::RESTRICTS_PARAMETER) || family && has(after, &words::RESTRICTS_FAMILY))
+        && letters.any(|it| it.len() == 1 && is_word(it))
 }
 
 /// Does a text begin with a phrase that takes back what stands before it, as in "never mind"?

@@ -75,7 +75,7 @@ pub(super) fn after_hashes<'t>(
                 !sign.is_some_and(|it| it.bytes().all(|it| it.is_ascii_alphabetic()))
                     && it.kind != Form::Words
                     && next.starts_with(|it: char| it == '(' || it.is_uppercase())
-                    && (!qualifiers::takes_back(next) || qualifiers::retracted(next))
+                    && (!qualifiers::takes_back(next) || qualifiers::retracted(&it.text, next))
             };
             announced::read(source, at, reach, false).filter(told)
         })

@@ -19,8 +19,9 @@ use super::{
 use crate::config::{Config, ExtractionTarget};
 use crate::lexicon::words::restricts;
 
-/// How many candidates are named at most.
+/// How many candidates are named at most, and how many announcements after a box.
 const MAX_FOUND: usize = 8;
+const MOST_LATER: usize = 4;
 
 /// How much of a statement may stand beside its answer, in bytes: more is not accounted for, so it may change the answer.
 const MAX_STATEMENT: usize = 8_000;
@@ -33,12 +34,15 @@ pub(crate) const BREAKS_OFF: &str = "the text breaks off";
 
 /// What announced an answer after "A:", which may be a choice and its text too.
 pub(super) const ANSWER_LETTER: &str = "answer letter";
+/// What announced an answer in a box.
+pub(super) const BOXED: &str = "boxed";
 
 /// A candidate and where it stands.
 struct Ranked<'t> {
     /// Smaller is more trusted.
     tier: i32,
     end: usize,
+    boxed: bool,
     found: Found<'t>,
 }
 
@@ -49,6 +53,10 @@ struct Search<'t, 'm, 'c> {
     out: Vec<Ranked<'t>>,
     /// Where the last announcement ends, if it says what the answer is not and names none: "The answer is not 12 m/s."
     denied: usize,
+    /// Where the last box ends.
+    boxed_until: usize,
+    /// What is announced after it, and the words between them.
+    later: Vec<(Found<'t>, &'t str)>,
 }
 
 /// All candidates, most trusted first.
@@ -66,7 +74,7 @@ pub(super) fn search<'t>(
     };
     let regions = scan(text);
     let anchors = announcements::find(text);
-    let boxed = config.boxed_match_priority >= 0;
+    let boxed = config.boxed_match_priority >= 0 || config.boxed_only;
     let mut search = Search {
         source: Source {
             text,
@@ -77,6 +85,8 @@ pub(super) fn search<'t>(
         role,
         out: Vec::new(),
         denied: 0,
+        boxed_until: usize::MAX,
+        later: Vec::new(),
     };
     match role {
         Role::Gold => search.gold(&anchors),
@@ -88,12 +98,17 @@ pub(super) fn search<'t>(
     if role == Role::Prediction {
         take_back(text, &mut out);
         // A box decides, but what differs from it may be what is announced after it, unless boxes are asked for first.
-        if let [first, rest @ ..] = &mut out[..]
-            && first.found.method == "boxed"
-            && first.tier >= 0
-        {
-            let later = |it: &&Ranked<'_>| it.end > first.end && !it.found.qualified;
-            first.found.later = rest.iter().find(later).map(|it| it.found.text.clone());
+        if let Some(first) = out.first_mut().filter(|it| it.boxed && it.tier >= 0) {
+            let (end, found) = (first.end, &mut first.found);
+            let mut later = search.later.iter();
+            if later.any(|(it, between)| corrects(found, it, between)) {
+                found.qualified = true;
+                found.statement = Cow::Borrowed(&text[end..]);
+            }
+            let stated = search.later.into_iter().map(|it| it.0);
+            found.later = (stated.filter(|it| !it.qualified))
+                .map(|it| it.text)
+                .collect();
         }
     }
     let mut found: Vec<Found<'t>> = Vec::new();
@@ -112,6 +127,17 @@ pub(super) fn search<'t>(
     Ok(found)
 }
 
+/// Is what is announced after a box another answer than it, with words between them that correct it, or another letter of the same choice?
+fn corrects(boxed: &Found<'_>, later: &Found<'_>, between: &str) -> bool {
+    let letters = [boxed, later].map(|it| it.method == "choice");
+    let corrected = match letters {
+        [true, true] => true,
+        _ => qualifiers::corrects(between, letters[0] == letters[1]),
+    };
+    // "No, the answer is not 5."
+    corrected && beside::is_same(&boxed.text, &later.text) == later.qualified
+}
+
 /// What is taken back is no answer, nor does one that stands before it become the answer; one after it does.
 fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
     let retracted = |candidate: &Ranked<'_>| {
@@ -121,8 +147,10 @@ fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
         let named = option
             .filter(|_| !following.starts_with(". ") && !text[..candidate.end].ends_with('.'))
             .and_then(|it| Some(following.find(it)? + it.len()));
-        qualifiers::retracted(following)
-            || named.is_some_and(|at| qualifiers::retracted(&following[at..]))
+        qualifiers::retracted(&candidate.found.text, following)
+            || qualifiers::adds_another(&candidate.found.text, following)
+            || named
+                .is_some_and(|at| qualifiers::retracted(&candidate.found.text, &following[at..]))
     };
     let Some(end) = ranked.first().filter(|it| retracted(it)).map(|it| it.end) else {
         return;
@@ -161,6 +189,7 @@ impl<'t> Search<'t, '_, '_> {
                         || beside::says_another(&reading.text, after)
                         || qualifiers::is_argument(before)
                         || qualifiers::is_replaced(&reading.text, after)
+                        || qualifiers::restricts_parameter(&reading.text, after)
                         || aside::rounds(&reading.text, after) == Some(false)
                 }
             }
@@ -186,7 +215,7 @@ impl<'t> Search<'t, '_, '_> {
             return;
         }
         let mut text = reading.text;
-        let (mut method, mut option) = (method, said.option);
+        let (boxed, mut method, mut option) = (method == BOXED, method, said.option);
         if reading.kind == Form::Choice {
             method = "choice";
         } else if let Some(text) = choice::numbered(&said.statement) {
@@ -204,6 +233,7 @@ impl<'t> Search<'t, '_, '_> {
         self.out.push(Ranked {
             tier,
             end: reading.range.end,
+            boxed,
             found: Found {
                 text,
                 method,
@@ -253,6 +283,7 @@ impl<'t> Search<'t, '_, '_> {
                 .extend(found.into_iter().map(|(tier, reading)| Ranked {
                     tier,
                     end: reading.range.end,
+                    boxed: false,
                     found: Found {
                         statement: reading.text.clone(),
                         text: reading.text,
@@ -262,6 +293,10 @@ impl<'t> Search<'t, '_, '_> {
                 }));
         }
         self.boxes();
+        if self.config.boxed_only {
+            let found = (!self.out.is_empty()).then_some(());
+            return found.ok_or("no box holds an answer");
+        }
         self.announced(anchors);
         self.after_letter();
         if !self.out.is_empty() {
@@ -339,7 +374,7 @@ impl<'t> Search<'t, '_, '_> {
             return;
         }
         let latex = self.config.extract.contains(&ExtractionTarget::Latex);
-        if self.role == Role::Prediction && !latex {
+        if self.role == Role::Prediction && !latex && !self.config.boxed_only {
             return;
         }
         let mut limit = self.source.text.len();
@@ -348,20 +383,16 @@ impl<'t> Search<'t, '_, '_> {
                 return;
             };
             limit = found.start;
+            if depth == 0 {
+                self.boxed_until = found.end;
+            }
             let tier = self.box_tier() + depth;
             let text = self.source.text;
             let end = reach::sentence_end(self.source, found.end);
             let after = text[found.end..end].trim_start_matches(['$', '*', '\\', ')', ']']);
             let after = after.split("</").next().unwrap_or("");
             // "\boxed{12} is incorrect", "\boxed{12} or more"
-            let before = text.ceil_char_boundary(found.start.saturating_sub(80));
-            let before = &text[before.min(found.start)..found.start];
-            // What a sentence before it says is over.
-            let near = before.trim_end_matches([' ', '\n', '$', '\\', '[', '(', '*']);
-            let last = words::last_word(near.trim_end_matches('.'));
-            let ended = near.ends_with(['.', '!', '?']) && !words::ABBREVIATION.contains(last);
-            let line = near.rfind('\n').map_or(0, |at| at + 1);
-            let before = if ended { "" } else { &before[line..] };
+            let before = boxes::before(text, found.start);
             // "\boxed{12}$x$" and "$\boxed{12}$ $x$" go on in a formula.
             let rest = text[found.end..].trim_start_matches([' ', '$', '*']);
             let mut gap = found.end..=text.len() - rest.len();
@@ -374,10 +405,15 @@ impl<'t> Search<'t, '_, '_> {
             let factor = matches!(word.len(), 1 | 2) && word.is_ascii() && !words::is_unit(word);
             let extended = factor
                 || raw.starts_with(|it: char| it.is_ascii_digit())
+                || raw.starts_with("_{")
+                || raw.starts_with('_') && raw[1..].starts_with(|it: char| it.is_ascii_digit())
                 || words::EXTENDS_VALUE
                     .begin(raw.trim_start_matches(' '))
                     .is_some();
-            let denied = extended || beside::changes(before, after, How::Boxed);
+            let denied = extended
+                || boxes::changed(before, after)
+                || self.is_operand(found.start..found.end)
+                || qualifiers::restricts_parameter(&found.text, after);
             let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {
                 Cow::Borrowed(&text[found.start..end])
@@ -391,8 +427,37 @@ impl<'t> Search<'t, '_, '_> {
                 qualified: denied,
                 ..Found::default()
             };
-            self.keep(tier, "boxed", reading, said);
+            self.keep(tier, BOXED, reading, said);
         }
+    }
+
+    /// Is a box a part of the formula that it stands in, as of a fraction, a tuple, or a bound? Where an equation goes on, it is filled in.
+    fn is_operand(&self, boxed: Range<usize>) -> bool {
+        let Source { text, regions, .. } = self.source;
+        let formula = regions.formula_at(boxed.start).map(|it| &it.1.content);
+        let formula = formula.filter(|it| it.start <= boxed.start && boxed.end <= it.end);
+        let Some(formula) = formula else {
+            let glued = |it: char| it.is_ascii_digit() || it == '-';
+            let before = &text[..boxed.start];
+            return before.ends_with(glued) && !boxes::is_negated(before);
+        };
+        let before = text[formula.start..boxed.start].trim_end_matches([' ', '\n']);
+        let after = text[boxed.end..formula.end].trim_start_matches([' ', '\n']);
+        if after.contains('=') || before.ends_with("=>") || before.ends_with("->") {
+            return false;
+        }
+        let group = before.strip_suffix('{');
+        let command = group.unwrap_or(before);
+        let name = command.rfind('\\').map_or("", |at| &command[at..]);
+        let listed = after.strip_prefix(',').map(|it| it.trim_start_matches(' '));
+        let tuple = before.ends_with(['(', '[', '{']) && listed.is_some();
+        before.ends_with(|it: char| "+*/^_<>≤≥≠×·÷".contains(it))
+            || before.ends_with('-') && !boxes::is_negated(before)
+            || group.is_some_and(|it| it.ends_with(['^', '_']))
+            || words::JOINS_BOX.contains_exactly(name)
+            || tuple
+            || listed.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+            || after.starts_with('_')
     }
 
     /// What words and tags announce: the last of each kind that states something.
@@ -412,7 +477,8 @@ impl<'t> Search<'t, '_, '_> {
                 AnchorKind::Answer => (1, 10, "answer"),
                 AnchorKind::Option | AnchorKind::Result => (2, 10, "option"),
             };
-            if best[slot] {
+            let after_box = anchor.start >= self.boxed_until;
+            if best[slot] && !(after_box && self.later.len() < MOST_LATER) {
                 continue;
             }
             let parts = match anchor.how {
@@ -455,7 +521,8 @@ impl<'t> Search<'t, '_, '_> {
             // Words may only comment on the answer: what states one in symbols is trusted more.
             let words = reading.kind == Form::Words && !is_labelled;
             let tier = if words { tier + 20 } else { tier };
-            best[slot] = !words;
+            let known = best[slot];
+            best[slot] |= !words;
             let end = match anchor.how {
                 AnchorKind::Hashes => reach::line_end(self.source, anchor.end),
                 AnchorKind::Tag => reach::tag_end(self.source, anchor.end),
@@ -484,30 +551,27 @@ impl<'t> Search<'t, '_, '_> {
             let doubted = qualifiers::doubt(&text[near..anchor.start]);
             let statement = if doubted { near } else { start }..end;
             let denied = denied || doubted;
-            match decimal::said(&reading.text, self.config.decimal) {
-                Some((text, doubtful)) if anchor.comma && reading.kind == Form::Plain => {
-                    let (from, to) = (reading.range.start, reading.range.end);
-                    let all = self.source.text;
-                    let before = &all[start.min(from)..from];
-                    let said = Found {
-                        qualified: denied
-                            || end.saturating_sub(to) > MAX_STATEMENT
-                            || qualifiers::scaled(&text)
-                            || beside::changes(before, &all[to..end.max(to)], How::Announced),
-                        statement: Cow::Borrowed(&all[statement]),
-                        doubtful,
-                        ..Found::default()
-                    };
-                    let text = Cow::Owned(text);
-                    self.keep(tier, method, Candidate { text, ..reading }, said);
+            let (before, mut reading) = (self.out.len(), reading);
+            let mut doubtful = false;
+            if anchor.comma
+                && reading.kind == Form::Plain
+                && let Some((pointed, unsure)) = decimal::said(&reading.text, self.config.decimal)
+            {
+                reading.text = Cow::Owned(pointed);
+                doubtful = unsure;
+            }
+            let denied = denied || anchor.comma && qualifiers::scaled(&reading.text);
+            self.push(tier, method, reading, statement);
+            if let Some(last) = self.out.get_mut(before) {
+                last.found.qualified |= denied;
+                last.found.doubtful = doubtful;
+                if after_box {
+                    let between = &text[self.boxed_until..said_until];
+                    self.later.push((last.found.clone(), between));
                 }
-                _ => {
-                    let denied = denied || anchor.comma && qualifiers::scaled(&reading.text);
-                    self.push(tier, method, reading, statement);
-                    if denied && let Some(last) = self.out.last_mut() {
-                        last.found.qualified = true;
-                    }
-                }
+            }
+            if known {
+                self.out.truncate(before);
             }
         }
     }

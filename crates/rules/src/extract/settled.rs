@@ -34,7 +34,7 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
             return None;
         }
         let (before, after) = (&sentence[..range.start], &sentence[range.end..]);
-        let confirmed = is_confirmed(&choice, after) || is_only(before, after);
+        let confirmed = is_confirmed(&choice, after);
         if !(confirmed || is_taken(&choice, before, after)) {
             continue;
         }
@@ -100,16 +100,6 @@ fn is_confirmed(choice: &Choice, after: &str) -> bool {
         && window[..comma]
             .match_indices([' ', '*', ')'])
             .any(|(space, _)| says_right(&after[space + 1..]))
-}
-
-/// "Only option D satisfies both conditions."
-fn is_only(before: &str, after: &str) -> bool {
-    let mut head = words_of(before).filter(|it| !words::OPTION.contains(it));
-    let only = head
-        .next()
-        .is_some_and(|it| it.eq_ignore_ascii_case("only"));
-    let fits = words::FITS_ALONE.contains(after.trim_matches(['*', '_', ' ', ')', '.']));
-    only && fits && head.next().is_none()
 }
 
 /// "is correct", "would be the best choice", "makes the most sense".

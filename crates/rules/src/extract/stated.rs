@@ -26,20 +26,9 @@ fn joins(source: Source<'_, '_>, item: &Item, next: &Item) -> bool {
         return false;
     }
     let gap = source.text[item.end..next.value.start].trim_matches([' ', '*', '~', '\n', '_']);
-    let connected = matches!(
-        gap,
-        "," | "and"
-            | "or"
-            | ", and"
-            | ", or"
-            | ";"
-            | "&"
-            | "as well as"
-            | ",and"
-            | ",or"
-            | "; and"
-            | "or else"
-    );
+    let word = gap.trim_start_matches([',', ';', '&', ' ']);
+    let either = words::JOINS_EITHER.contains(word);
+    let connected = !gap.is_empty() && word.is_empty() || words::JOINS_ITEMS.contains(word);
     let compound =
         gap.is_empty() && item.tail.measured && next.tail.measured && item.number && next.number;
     // A number with what it counts joins only another such.
@@ -47,14 +36,16 @@ fn joins(source: Source<'_, '_>, item: &Item, next: &Item) -> bool {
         && (item.kind == next.kind || (item.number && next.number))
         && (item.tail.unit.is_empty()
             || !next.tail.unit.is_empty()
-            || item.tail.measured && gap == "or")
+            || item.tail.measured && either)
         && (!item.tail.unit.is_empty()
             || next.tail.unit.is_empty()
-            || gap == "or"
-            || gap == "and"
+            || word.len() == gap.len()
             || item.kind == Form::Formula);
     (connected || compound) && alike
 }
+
+/// What stands between all of several answers, and between those of which one is meant.
+pub(super) const JOINED: [&str; 2] = [", ", " or "];
 
 /// Writes items out as one answer.
 pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candidate<'t>> {
@@ -71,14 +62,19 @@ pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candi
     let different = items.iter().skip(1).all(|item| {
         source.text[item.value.end..item.end] != source.text[first.value.end..first.end]
     });
-    if measured && different && !source.text[range.clone()].contains(" or ") {
+    let either = items.windows(2).any(|it| {
+        let gap = &source.text[it[0].end..it[1].value.start];
+        words::words_of(gap).any(|it| words::JOINS_EITHER.contains(it))
+    });
+    if measured && different && !either {
         // "3 hours and 20 minutes": one quantity.
         let end = last.value.end + last.tail.unit.end;
         let text = Cow::Borrowed(&source.text[range.start..end]);
         return Some(Candidate { text, kind, range });
     }
     let parts: Vec<Cow<'t, str>> = items.iter().map(|item| write(source, item)).collect();
-    let text = Cow::Owned(parts.join(", "));
+    let joined = JOINED[usize::from(measured && either)];
+    let text = Cow::Owned(parts.join(joined));
     Some(Candidate { text, kind, range })
 }
 

@@ -246,6 +246,15 @@ fn unit_word(text: &str) -> &str {
 /// `^2`, `^{-1}`, `²`, a digit.
 fn exponent(text: &str) -> usize {
     let bytes = text.as_bytes();
+    // "m$^2$"
+    if let Some(inner) = text.strip_prefix("$^") {
+        let end = 1 + exponent(&text[1..]);
+        return if end > 2 && inner[end - 2..].starts_with('$') {
+            end + 1
+        } else {
+            0
+        };
+    }
     if let Some(rest) = text.strip_prefix('^') {
         let group = super::symbols::group(rest);
         if group > 0 {

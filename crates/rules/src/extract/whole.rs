@@ -118,7 +118,7 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool
     // On a line of its own before its reasons, unless they conclude something.
     let alone = apart
         && !words::words_of(rest).any(|it| words::CONCLUDING.contains(it))
-        && !qualifiers::retracted(rest);
+        && !qualifiers::retracted("", rest);
     let states = (alone || after.starts_with([',', '.', ':', ';', '!']) && !text.contains("\n\n"))
         && !qualifiers::excepts(rest)
         && !restricts(after)
@@ -138,37 +138,6 @@ pub(super) fn contradicts(word: &str, rest: &str) -> bool {
     let other = |it: &str| no && words::AFFIRMS.contains(it) || !no && qualifiers::is_denial(it);
     words::words_of(rest).any(|it| words::TURNS.contains(it) || other(it))
         || !no && qualifiers::takes_back(words::first_word(rest))
-}
-
-/// "36\n\nHere is how: 4 boxes × 9 pencils.": a value, or a few words, on a first line of its own. May it be a heading, or what is concluded later?
-pub(super) fn opening_value<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool)> {
-    let text = source.text;
-    let start = text.len() - text.trim_start().len();
-    let end = start + text[start..].find("\n\n")?;
-    let line = text[start..end].trim();
-    if line.contains(['\n', '=', '#', '?', '|']) || line.trim_end_matches('*').ends_with(':') {
-        return None;
-    }
-    let rest = &text[end..];
-    if qualifiers::takes_back(rest) {
-        return None;
-    }
-    let concludes = words::words_of(rest).any(|word| words::CONCLUDING.contains(word));
-    let reading = whole_in(source, start..end)?;
-    let letters = line.chars().any(char::is_alphabetic);
-    let doubtful = match reading.kind {
-        Form::Choice => return None,
-        Form::Words if words::HEADING.contains(trim_markup(line)) || line.ends_with('.') => {
-            return None;
-        }
-        Form::Words => true,
-        _ => concludes || letters,
-    };
-    // What is only copied from the question goes on with a solution.
-    let computed = matches!(reading.kind, Form::Plain | Form::Formula)
-        && line.contains(['+', '*', '/', '^', '\\', '×', '÷', '<', '>']);
-    let passed = computed || concludes && reading.kind == Form::Words;
-    (!passed).then_some((reading, doubtful))
 }
 
 /// "(B) Osmosis\n\nWater moves …", unless the other options follow on lines of their own.
@@ -263,7 +232,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     {
         return Some(plain(source, offset..offset + count.len()));
     }
-    if is_product(trimmed) || is_pointed(trimmed) {
+    if is_product(trimmed) {
         return Some(plain(source, offset..limit));
     }
     if let Some(reading) = mathematics(source, offset..limit) {
@@ -306,15 +275,6 @@ pub(super) fn is_product(text: &str) -> bool {
         }
     }
     letters > 1 || letters == 1 && text.contains(|it: char| it.is_ascii_digit())
-}
-
-/// Is this a vector between angles, as in "<1, 2>"?
-fn is_pointed(text: &str) -> bool {
-    let inner = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
-    inner.is_some_and(|it| {
-        let plain = |it: char| it.is_ascii_digit() || "., -/".contains(it);
-        it.len() <= MAX_PRODUCT && it.contains(',') && it.chars().all(plain)
-    })
 }
 
 /// Bare mathematics with its unit or base, if the range is nothing else.

@@ -2,6 +2,7 @@
 
 use crate::algebra::{Expr, Rational};
 use crate::answer::{Answer, Operator, Quantity, Relation};
+use crate::lexicon::words::HAS_CENTS;
 
 /// What stands between two items, from what binds most to what binds least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,13 +151,16 @@ fn merge_compound(items: &mut Vec<Answer>, separators: &[Separator]) {
     }
 }
 
-/// 20 dollars with 50 cents.
+/// 20 dollars with 50 cents, 5 euros with 20 cents, which are dollars' where nothing else is said.
 fn with_cents(whole: &Quantity, cents: &Quantity) -> Option<Quantity> {
     let (Expr::Number(a), Expr::Number(b)) = (&whole.value, &cents.value) else {
         return None;
     };
     let fits = whole.currency.is_some()
-        && whole.currency == cents.currency
+        && (whole.currency == cents.currency
+            || [whole, cents]
+                .iter()
+                .all(|it| (it.currency.as_deref()).is_some_and(|it| HAS_CENTS.contains(it))))
         && whole.places.is_none()
         && cents.places.is_none()
         && a.denominator().is_one()

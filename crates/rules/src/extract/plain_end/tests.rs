@@ -59,3 +59,33 @@ fn what_else_may_count_is_searched() {
         );
     }
 }
+
+#[test]
+fn a_box_at_the_end_is_what_a_search_finds() {
+    let heads = [
+        "",
+        "So it takes 2+1=<<2+1=3>>3 bolts.\nTherefore, the final answer is ",
+        "She has $5 and $6.\nThat makes ",
+        "The final answer is 12. No: ",
+        "Is it 12? If so, the final value is 13.\nBut it isn't, it is ",
+        "It is not ",
+        "at least ",
+        "-",
+        "x > ",
+        "The answer is 12. Some people say ",
+        "1. five\n2. six\n",
+        "A: ",
+    ];
+    let mut plain = 0;
+    for head in heads {
+        for (open, close) in [("", ""), ("$", "$"), ("", ".\n"), ("$", "$."), ("$", "")] {
+            let text = format!("{head}{open}\\boxed{{18}}{close}");
+            let found = found(&text, Role::Prediction, &Config::default());
+            plain += usize::from(found.is_some());
+            if found.is_some() {
+                assert_eq!(found, sought(&text, Role::Prediction), "{text}");
+            }
+        }
+    }
+    assert!(plain > 15, "{plain}");
+}

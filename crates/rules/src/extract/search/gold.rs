@@ -1,11 +1,9 @@
 //! The answer of a reference.
 
 use super::super::announcements::{Anchor, AnchorKind};
-use super::super::items::{Candidate, Form};
+use super::super::reach;
 use super::super::whole::all_of;
-use super::super::{reach, words};
 use super::Search;
-use crate::answer::Answer;
 
 impl Search<'_, '_, '_> {
     /// The answer of a reference: a bare one, unless it says otherwise.
@@ -31,12 +29,6 @@ impl Search<'_, '_, '_> {
         if !self.out.is_empty() {
             return Ok(());
         }
-        if let Some(joined) = measured(text) {
-            let range = 0..text.len();
-            let reading = Candidate::new(joined, Form::Plain, range.clone());
-            self.push(40, "whole", reading, range);
-            return Ok(());
-        }
         if let Some(reading) = self.whole() {
             self.push(40, "whole", reading, 0..text.len());
         }
@@ -53,28 +45,6 @@ impl Search<'_, '_, '_> {
         }
         Ok(())
     }
-}
-
-/// "6 feet" of "6 (feet)", "42 yard" of "42-yard": a value, and what it is measured in or what is counted.
-fn measured(text: &str) -> Option<String> {
-    let text = text.trim();
-    let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
-    let (value, unit) = match text.strip_suffix(')') {
-        Some(inner) => inner.rsplit_once(" (")?,
-        None => text.split_once('-').filter(|(value, _)| digits(value))?,
-    };
-    let joined = format!("{value} {unit}");
-    let read = |text: &str| match crate::parse::parse(text) {
-        Ok(Answer::Quantity(it)) if !it.percent => Some(it),
-        _ => None,
-    };
-    let (number, whole) = (read(value)?, read(&joined)?);
-    let named = match &whole.unit {
-        Some(unit) => unit.dimension.is_some() || words::is_counted(&unit.name),
-        None => whole.currency.is_some(),
-    };
-    let bare = number.unit.is_none() && number.currency.is_none();
-    (unit.len() > 1 && named && bare && number.value == whole.value).then_some(joined)
 }
 
 /// Does an announcement open the text, or its last line?

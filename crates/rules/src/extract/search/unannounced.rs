@@ -6,7 +6,7 @@ use super::super::Found;
 use super::super::beside::{self, How};
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
-use super::super::whole::{contradicts, last_cell, opening, opening_value, sentence};
+use super::super::whole::{contradicts, last_cell, opening, sentence};
 use super::super::{aside, choice, decimal, listed, qualifiers, sentences, settled, words};
 use super::Search;
 
@@ -52,14 +52,6 @@ impl Search<'_, '_, '_> {
             if let Some(kept) = self.out.last_mut() {
                 kept.found.qualified |= qualified;
             }
-        } else if let Some((reading, doubtful)) = opening_value(self.source) {
-            let range = reading.range.clone();
-            let said = Found {
-                statement: Cow::Borrowed(&self.source.text[range]),
-                doubtful,
-                ..Found::default()
-            };
-            self.keep(46, "opening", reading, said);
         }
     }
 
@@ -150,6 +142,7 @@ impl Search<'_, '_, '_> {
                             || qualifiers::is_one_of_several(before, after)
                             || qualifiers::is_argument(before)
                             || qualifiers::is_replaced(&reading.text, after)
+                            || qualifiers::restricts_parameter(&reading.text, after)
                             || aside::is_item(text, from)
                             || above.is_some()
                             || aside::rounds(&reading.text, after) == Some(false)
@@ -158,11 +151,13 @@ impl Search<'_, '_, '_> {
                 let option = (reading.kind == Form::Choice)
                     .then(|| choice::text(before, after).map(str::to_owned))
                     .flatten();
+                let statement = match above {
+                    Some(above) => above..said_until,
+                    None => last_cell(text, range.start..said_until),
+                };
                 let said = Found {
                     doubtful,
-                    statement: Cow::Borrowed(
-                        &text[last_cell(text, above.unwrap_or(range.start)..said_until)],
-                    ),
+                    statement: Cow::Borrowed(&text[statement]),
                     qualified,
                     option,
                     ..Found::default()
