@@ -1,12 +1,8 @@
 //! Inequalities against inequalities.
 
-use std::cmp::Ordering;
-
 use super::comparison::Comparison;
 use super::context::Context;
-use super::equation::{self, Factor};
-use super::{collection, real_set, solve};
-use crate::algebra::Expr;
+use super::{collection, equation, solve};
 use crate::answer::{Operator, Relation};
 
 /// Two relations made of <, ≤, >, ≥ and ≠.
@@ -25,26 +21,10 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
             );
         }
     }
-    if let ([first], [second]) = (a.operators.as_slice(), b.operators.as_slice())
+    if let ([Operator::NotEqual], [Operator::NotEqual]) = (&a.operators[..], &b.operators[..])
         && let (Some(f), Some(g)) = (equation::difference(&a), equation::difference(&b))
     {
-        if *first == Operator::NotEqual && *second == Operator::NotEqual {
-            return equation::zero_sets(&f, &g, context);
-        }
-        let letters = equation::both_letters(&f, &g);
-        if let Factor::By(factor, status) = equation::proportional(&f, &g, &letters, context)
-            && let Some(sign) = real_set::order_of(&factor, &Expr::integer(0), context)
-        {
-            let same = match sign {
-                Ordering::Less => solve::mirrored(*second) == Some(*first),
-                _ => first == second,
-            };
-            return if same {
-                Comparison::equal_as(status, "proportional")
-            } else {
-                Comparison::different("proportional", "the inequalities point to different sides")
-            };
-        }
+        return equation::zero_sets(&f, &g, context);
     }
     solve::solutions(&a, &b, context).unwrap_or_else(|| {
         Comparison::open("inequalities that could not be brought to the same form")

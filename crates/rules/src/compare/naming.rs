@@ -113,9 +113,7 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             | Function::Argument,
             parts,
         ) => parts.iter().any(algebra::has_letter),
-        Expr::Multiply(factors) => {
-            is_segment(expr) || is_quotient_of_names(factors) || is_inverse(factors)
-        }
+        Expr::Multiply(factors) => is_segment(expr) || is_inverse(factors),
         _ => false,
     }
 }
@@ -142,65 +140,29 @@ fn is_inverse(factors: &[Expr]) -> bool {
 /// An angle of a triangle, or one called by a Greek letter.
 fn is_angle(expr: &Expr) -> bool {
     match expr {
-        Expr::Symbol(name) => {
-            let mut letters = name.chars();
-            let first = letters.next();
-            let capital = first.is_some_and(char::is_uppercase);
-            let single = first.is_some() && letters.next().is_none();
-            capital || !single || first.is_some_and(|letter| !letter.is_ascii())
-        }
+        Expr::Symbol(name) => name.len() != 1 || name.starts_with(char::is_uppercase),
         _ => is_segment(expr),
     }
 }
 
 /// AB, ABC, AB²: capital letters in a row.
 pub(super) fn is_segment(expr: &Expr) -> bool {
-    let capital = |factor: &Expr| match factor {
-        Expr::Symbol(name) => {
-            let mut letters = name.chars();
-            letters.next().is_some_and(char::is_uppercase)
-        }
-        _ => false,
-    };
+    let capital =
+        |it: &Expr| matches!(it, Expr::Symbol(name) if name.starts_with(char::is_uppercase));
     match expr {
-        Expr::Symbol(name) => {
-            let mut letters = name.chars();
-            letters.next().is_some_and(char::is_uppercase)
-                && letters.next().is_some_and(char::is_uppercase)
-        }
-        Expr::Multiply(factors) => match factors.split_last() {
-            Some((last, rest)) if !rest.is_empty() => {
-                let squared = match last {
-                    Expr::Power(power) => {
-                        capital(&power.0)
-                            && matches!(&power.1, Expr::Number(n) if n.is_int() && *n > Rational::ZERO)
-                    }
-                    other => capital(other),
-                };
-                squared && rest.iter().all(capital)
-            }
-            _ => false,
-        },
+        Expr::Symbol(name) => name.chars().take(2).filter(|it| it.is_uppercase()).count() == 2,
+        Expr::Multiply(factors) => factors.split_last().is_some_and(|(last, rest)| {
+            let squared = match last {
+                Expr::Power(power) => {
+                    capital(&power.0)
+                        && matches!(&power.1, Expr::Number(n) if n.is_int() && *n > Rational::ZERO)
+                }
+                other => capital(other),
+            };
+            squared && !rest.is_empty() && rest.iter().all(capital)
+        }),
         Expr::Power(power) => {
             is_segment(&power.0) && matches!(&power.1, Expr::Number(n) if n.is_int())
-        }
-        _ => false,
-    }
-}
-
-/// NO / BO, f(x) / g(x): one name over another.
-fn is_quotient_of_names(factors: &[Expr]) -> bool {
-    match factors {
-        [above, Expr::Power(power)] if power.1 == Expr::integer(-1) => {
-            let named = |expr: &Expr| match expr {
-                Expr::Symbol(name) => {
-                    name.chars().nth(1).is_some() || name.chars().all(char::is_uppercase)
-                }
-                Expr::Apply(..) => true,
-                _ => is_segment(expr),
-            };
-            // dy/dx, NO/BO; but y/x is an expression in x and y.
-            named(above) && named(&power.0)
         }
         _ => false,
     }
@@ -268,12 +230,7 @@ pub(super) fn agree(a: &Answer, b: &Answer) -> Option<Vec<(Box<str>, Box<str>)>>
         {
             Some(Vec::new())
         }
-        _ if expressions::spelled(a).is_some()
-            && expressions::spelled(a) == expressions::spelled(b) =>
-        {
-            Some(Vec::new())
-        }
-        _ => None,
+        _ => (expressions::spelled(a)? == expressions::spelled(b)?).then(Vec::new),
     }
 }
 

@@ -85,15 +85,12 @@ fn infinities(
     y: &Expr,
     context: &mut Context<'_>,
 ) -> Comparison {
-    if let (Some(a), Some(b)) = (a, b) {
-        return if a == b {
-            Comparison::equal("structure")
-        } else {
-            differ("rational", x, y, context)
-        };
+    if a == b {
+        return Comparison::equal("structure");
     }
     let finite = if a.is_some() { y } else { x };
-    if expressions::number(finite).is_some()
+    if a.is_some() && b.is_some()
+        || expressions::number(finite).is_some()
         || algebra::approximate(finite, &mut context.budget).is_some()
         || !algebra::variables(finite).is_empty()
     {

@@ -63,7 +63,21 @@ fn is_solvable(relation: &Relation) -> bool {
 /// Two statements that give a value to a name. `None` where they must be read otherwise.
 fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Option<Comparison> {
     let Some(renames) = naming::agree(gold.name, pred.name) else {
-        return differently_named(gold, pred, context);
+        // As y = 2x and x = y/2, which may be the same. Whether AB is x was not said.
+        let expressions = [gold.name, gold.value, pred.name, pred.value]
+            .into_iter()
+            .all(|answer| expressions::expression(answer).is_some());
+        let implicit = !(naming::is_number(gold.value) && naming::is_number(pred.value));
+        let letter = |it| matches!(expressions::expression(it), Some(Expr::Symbol(_)));
+        let letters = letter(gold.name) && letter(pred.name) && context.config.strict;
+        let reason = "values of differently named things";
+        return (!expressions || !implicit).then(|| {
+            if letters && !implicit {
+                Comparison::different("names", reason)
+            } else {
+                Comparison::open(reason)
+            }
+        });
     };
     let value = rename::letters(pred.value, &renames);
     let verdict = if gold.member == pred.member {
@@ -92,46 +106,6 @@ fn named(gold: Stated<'_>, pred: Stated<'_>, context: &mut Context<'_>) -> Optio
         return None;
     }
     Some(verdict)
-}
-
-/// Values under different names. `None` where the equations may still be the same, as y = 2x and x = y/2.
-fn differently_named(
-    gold: Stated<'_>,
-    pred: Stated<'_>,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
-    let numbers = |answer: &Answer| match answer {
-        Answer::List(parts) | Answer::Set(parts) | Answer::Tuple(parts) => {
-            parts.iter().all(naming::is_number)
-        }
-        answer => naming::is_number(answer),
-    };
-    if !(numbers(gold.value) && numbers(pred.value)) {
-        let expressions = [gold.name, gold.value, pred.name, pred.value]
-            .into_iter()
-            .all(|answer| expressions::expression(answer).is_some());
-        if expressions {
-            return None;
-        }
-        return Some(Comparison::open("values of differently named things"));
-    }
-    let letter = |answer: &Answer| matches!(expressions::expression(answer), Some(Expr::Symbol(_)));
-    if letter(gold.name) && letter(pred.name) && context.config.strict {
-        let reason = context.say(|| {
-            format!(
-                "one side is about {}, the other about {}",
-                expressions::show_answer(gold.name),
-                expressions::show_answer(pred.name)
-            )
-        });
-        return Some(Comparison::different("names", reason));
-    }
-    if matches!((gold.name, pred.name), (Answer::Tuple(_), Answer::Tuple(_))) {
-        return Some(Comparison::open("names in another order"));
-    }
-    // AB = 4 against x = 4: whether x is AB was not said.
-    let verdict = context.answers(gold.value, pred.value);
-    Some(verdict.at_most_open("the same value of differently named things"))
 }
 
 /// Statement against an answer that is none.

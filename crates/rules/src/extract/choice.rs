@@ -29,23 +29,13 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
     let first = *text.as_bytes().first()?;
     let wrapped = !first.is_ascii_alphanumeric();
     for (open, close) in WRAPPINGS.into_iter().filter(|_| wrapped) {
-        if let Some(rest) = text.strip_prefix(open) {
-            let mut inner = rest.chars();
-            if let Some(letter) = inner.next()
-                && letter.is_ascii_alphabetic()
-                && inner.as_str().starts_with(close)
-            {
-                let bracket = open.ends_with('(') || open == "[";
-                let upper = letter.to_ascii_uppercase();
-                let known = if letter.is_ascii_uppercase() {
-                    upper <= 'J'
-                } else {
-                    bracket && open != "[" && upper <= 'E'
-                };
-                if known {
-                    return Some((upper, open.len() + 1 + close.len(), true));
-                }
-            }
+        if let Some(rest) = text.strip_prefix(open)
+            && let Some(letter @ ('A'..='J' | 'a'..='e')) = rest.chars().next()
+            && rest[1..].starts_with(close)
+            && (letter.is_ascii_uppercase() || open.ends_with('('))
+        {
+            let length = open.len() + 1 + close.len();
+            return Some((letter.to_ascii_uppercase(), length, true));
         }
     }
     if !first.is_ascii_alphabetic() {

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use regex::{Captures, Regex, Replacer};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{hypertext, words};
+use crate::parse::period;
+use crate::pattern;
 
 /// What a structural mark of a chat template or of thinking does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,6 +161,10 @@ fn signs(text: &str) -> Signs {
             b'[' if matches!(next, b'/' | b't' | b'T') => STRUCTURE,
             b'&' if next == b'#' || next.is_ascii_alphabetic() => HYPERTEXT,
             b'~' if next == b'~' => STRUCK,
+            b'.' | b',' if next.is_ascii_digit() && repeats(&text[at + 1..]) => SPELLING,
+            b'.' if after.starts_with(b"..") && before.last().is_some_and(u8::is_ascii_digit) => {
+                SPELLING
+            }
             _ => 0,
         };
     }
@@ -171,6 +178,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
     let mut text = text;
     for (is_there, rewritten) in [
         (signs & SPELLING != 0, with_spellings as Rewriting),
+        (signs & SPELLING != 0, with_bars),
         (signs & HYPERTEXT != 0, hypertext::without_tags),
         (signs & STRUCK != 0, without_struck),
     ] {
@@ -181,56 +189,77 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
     text
 }
 
+/// What a pattern is replaced by; `None` where it is not found.
+pub(super) fn replaced(pattern: &Regex, text: &str, by: impl Replacer) -> Option<String> {
+    match pattern.replace_all(text, by) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
+    }
+}
+
 /// The text with "per cent" in one word, without the `/-` after a sum of rupees, with the backslash of a box; `None` where none is in it.
 fn with_spellings(text: &str) -> Option<String> {
-    let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric());
-    let is_digit = |it: char| it.is_ascii_digit();
-    let is_part = |it: char| it.is_alphabetic() || it == '\\';
-    let mut found = Vec::new();
-    for (spelling, kept) in [("per cent", "percent"), ("/-", ""), ("boxed{", "\\boxed{")] {
-        found.extend(text.match_indices(spelling).filter_map(|(at, _)| {
-            let end = at + spelling.len();
-            let meant = match kept {
-                "" => text[..at].ends_with(is_digit) && !goes_on(&text[end..]),
-                "percent" => !goes_on(&text[end..]),
-                _ => !text[..at].ends_with(is_part),
-            };
-            meant.then_some((at, end, kept))
-        }));
-    }
-    found.sort_unstable();
-    let mut out = String::new();
-    let mut copied = 0;
-    for (at, end, kept) in found {
-        out.push_str(&text[copied..at]);
-        out.push_str(kept);
-        copied = end;
-    }
-    out.push_str(&text[copied..]);
-    (copied > 0).then_some(out)
+    static SPELLING: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(per) (cent\b)|(\d)/-\B|(^|[^\pL\\])(boxed\{)"));
+    replaced(&SPELLING, text, |found: &Captures<'_>| match found.get(5) {
+        Some(opened) => format!(r"{}\{}", &found[4], opened.as_str()),
+        None => (1..=3)
+            .filter_map(|it| found.get(it))
+            .map(|it| it.as_str())
+            .collect(),
+    })
+}
+
+/// Does one of the next words say that digits go on for ever?
+fn repeats(digits: &str) -> bool {
+    let near = &digits[..digits.floor_char_boundary(40)];
+    let mut said = words::words_of(near.split('\n').next().unwrap_or(near));
+    said.any(|it| words::REPEATS.contains(it))
+}
+
+/// "0.1666 repeating", and a last `0.1666...`, as `0.166\overline{6}`; where it is not clear what repeats, `\overline{?}`, which is no number.
+fn with_bars(text: &str) -> Option<String> {
+    static DECIMAL: LazyLock<Regex> = LazyLock::new(|| {
+        let said: Vec<_> = words::REPEATS.iter().collect();
+        let said = said.join("|");
+        pattern(format!(
+            r"(?i)(\d*[.,])(\d+)(\.\.\.|…)?(?:([ *_$}}~]*)(?:\\\w+\{{ ?\(?(?:{said})\)?\}}|\((?:{said})\)|\b(?:{said})\b))?"
+        ).leak())
+    });
+    replaced(&DECIMAL, text, |found: &Captures<'_>| {
+        let part = |group| found.get(group).map_or("", |it| it.as_str());
+        let (whole, digits) = (part(1), part(2));
+        let rest = found.get(0).map_or("", |it| &text[it.end()..]);
+        let rest = rest.trim_start_matches([' ', '*', '$', '.']);
+        let said = found.get(4).is_some();
+        let thousands = whole.ends_with(',') && digits.len() == 3 && whole != "0,";
+        let last = found.get(3).is_some() && (rest.is_empty() || rest.starts_with('\n'));
+        let same = said && digits.bytes().all(|it| digits.starts_with(char::from(it)));
+        // "4.99 recurring fees"
+        let clear = !rest.starts_with(char::is_alphabetic);
+        let period = period(digits.as_bytes())
+            .or(same.then_some(1))
+            .filter(|_| clear);
+        if thousands || !(said || last && period.is_some()) {
+            return found[0].to_owned();
+        }
+        let (head, bar) = digits.split_at(digits.len() - period.unwrap_or(0));
+        let bar = if bar.is_empty() { "?" } else { bar };
+        // What repeats is a decimal.
+        let whole = whole.replace(',', ".");
+        format!(r"{whole}{head}\overline{{{bar}}}{}", part(4).trim_end())
+    })
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number after them was computed and are no
 /// part of the solution; `None` where there are none.
 fn without_calculator_marks(text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("<<") {
-        let inner = &rest[at + 2..];
-        let length = inner.find(['<', '>', '\n']).unwrap_or(inner.len());
-        let (mark, after) = inner.split_at(length);
-        // "a << b = c >> d" compares; a mark has no space at its ends.
-        let is_mark = mark.contains('=') && mark.trim() == mark;
-        out.push_str(&rest[..at]);
-        rest = match after.strip_prefix(">>") {
-            Some(after) if is_mark => after,
-            _ => {
-                out.push_str(&rest[at..at + 2 + length]);
-                after
-            }
-        };
-    }
-    (out.len() + rest.len() < text.len()).then(|| out + rest)
+    // "a << b = c >> d" compares; a mark has no space at its ends.
+    static MARK: LazyLock<Regex> = LazyLock::new(|| pattern(r"<<[^\s<>](?:[^<>\n]*[^\s<>])?>>"));
+    replaced(&MARK, text, |found: &Captures<'_>| {
+        let mark = &found[0];
+        if mark.contains('=') { "" } else { mark }.to_owned()
+    })
 }
 
 /// How long what is struck out is at most, in bytes.
@@ -238,26 +267,12 @@ const LONGEST_STRUCK: usize = 2_000;
 
 /// The text without what Markdown strikes out, `~~12~~`; `None` where nothing is. In a formula tildes are spaces.
 fn without_struck(text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("~~") {
-        let inner = &rest[at + 2..];
-        let opens = !rest[..at]
-            .ends_with(|it: char| it.is_alphanumeric() || matches!(it, '}' | ')'))
-            && inner.starts_with(|it: char| {
-                it.is_alphanumeric() || matches!(it, '*' | '$' | '\\' | '-')
-            });
-        let near = &inner[..inner.floor_char_boundary(LONGEST_STRUCK)];
-        let line = || near.lines().next().unwrap_or("");
-        out.push_str(&rest[..at]);
-        rest = if let Some(end) = opens.then(|| line().find("~~")).flatten() {
-            &inner[end + 2..]
-        } else {
-            out.push_str("~~");
-            inner
-        };
-    }
-    (out.len() + rest.len() < text.len()).then(|| out + rest)
+    static STRUCK: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(^|[^\pL\pN})])~~([\pL\pN*$\\-][^\n]*?)~~"));
+    replaced(&STRUCK, text, |found: &Captures<'_>| {
+        let short = found[2].len() <= LONGEST_STRUCK;
+        found[usize::from(short)].to_owned()
+    })
 }
 
 /// What follows the thinking, up to the end of the turn.
@@ -322,12 +337,9 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
 /// After the role name that follows the opening of a turn.
 fn after_role(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    for role in ["assistant", "user", "system"] {
-        if rest.starts_with(role) {
-            return at + role.len();
-        }
-    }
-    at
+    let mut roles = ["assistant", "user", "system"].into_iter();
+    let role = roles.find(|it| rest.starts_with(it));
+    at + role.map_or(0, str::len)
 }
 
 /// What a character is replaced by.

@@ -1,26 +1,88 @@
-//! Labelled parts: "(a) 3, (b) 5", "i) 2 ii) 4", "Part A: 4, Part B: 9".
+//! Labels and what stands behind them: the parts of "(a) 3, (b) 5", the options of "B) Nitrogen and D) Helium", and lists of either.
 
 use super::markup::trim_markup;
-use super::words;
+use super::settled::says_right;
+use super::words::{self, first_word, words_of};
 
-/// How labels are written: what stands around the letter or number, and the row of them.
-const STYLES: [(&str, &str); 5] = [
-    ("(", ")"),
-    ("Part (", ")"),
-    ("Part ", ":"),
-    ("", ")"),
-    ("", "."),
-];
-const ROWS: [&str; 4] = ["abcdefgh", "ABCDEFGH", "123456789", "ivx"];
 const ROMAN: [&str; 8] = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii"];
-/// How long a text with labelled parts may be, in bytes.
+/// How long a text with labelled parts may be, and how far the next label is looked for, in bytes.
 const MAX_TEXT: usize = 2_000;
+/// How many labels of a list are read.
+const MOST: usize = 12;
+/// What a label may stand in, and a word before it.
+const COMMANDS: [&str; 2] = ["\\text{", "\\textbf{"];
+const PART: &str = "Part ";
+/// What a line of a list may begin with before its label.
+const MARKS: &[char] = &[' ', '\n', '\t', '*', '_', '-', '•', '+', '>', '$', ':'];
 
-fn label(row: &str, index: usize) -> Option<&str> {
-    if row == "ivx" {
-        return ROMAN.get(index).copied();
+/// "(a)", "B.", "iii)", "**2.**": a letter or a number, and what makes it a label.
+#[derive(Clone, Copy)]
+struct Label<'t> {
+    name: &'t str,
+    /// Its bracket, the sign after it, and whether it is a number, a capital or a small letter.
+    dress: (Option<char>, char, u8),
+    start: usize,
+    end: usize,
+}
+
+/// The label whose letter or number begins at `at`.
+fn label(text: &str, at: usize) -> Option<Label<'_>> {
+    let length = text.bytes().skip(at).take(5);
+    let length = length.take_while(u8::is_ascii_alphanumeric).count();
+    let (name, after) = text[at..].split_at(length);
+    let is_roman = || ROMAN.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let row = match name.as_bytes() {
+        [b'0'..=b'9'] | [b'0'..=b'9', b'0'..=b'9'] => 0,
+        [it, rest @ ..] if rest.is_empty() || is_roman() => 1 + u8::from(it.is_ascii_lowercase()),
+        _ => return None,
+    };
+    let before = text[..at].chars().next_back();
+    let bracket = before.filter(|it| matches!(it, '(' | '['));
+    let start = at - usize::from(bracket.is_some());
+    let bare = bracket.is_none() && row == 1;
+    let sign = after.chars().next()?;
+    let spaceless = words::is_spaceless;
+    let set_off = [" –", " —", " ("].iter().any(|it| after.starts_with(it))
+        || sign == '(' && words::first_word(&after[1..]).len() > 1;
+    let (sign, length) = match (bracket, sign) {
+        (Some('('), ')') | (Some('['), ']') | (None, ')' | '.' | ':') => (sign, 1),
+        // "**B** nitrogen", "B – nitrogen", "B (nitrogen)", "B（氮）"
+        (_, '*' | '}') if bare => (sign, 0),
+        (_, ' ' | '(') if bare && set_off => (' ', 0),
+        _ => return None,
+    };
+    let free = |it: char| it.is_whitespace() || spaceless(it) || "*_{,:;~$\"|".contains(it);
+    // "1.5" is a number.
+    let over = |it: char| " *_}\\\n$:".contains(it) || spaceless(it);
+    let apart = text[..start].chars().next_back().is_none_or(free)
+        && (length == 0 || bracket.is_some() || after[1..].chars().next().is_none_or(over));
+    let start = text[..start].strip_suffix(PART).map_or(start, str::len);
+    let (dress, end) = ((bracket, sign, row), at + name.len() + length);
+    apart.then_some(Label {
+        name,
+        dress,
+        start,
+        end,
+    })
+}
+
+/// The labels behind `like` that are dressed as it is.
+fn labels<'t>(text: &'t str, like: Label<'t>) -> impl Iterator<Item = Label<'t>> {
+    let word = move |at: usize| text.as_bytes()[at].is_ascii_alphanumeric();
+    let all = (like.end..text.len()).filter(move |&at| word(at) && !word(at - 1));
+    all.filter_map(|at| label(text, at))
+        .filter(move |it| it.dress == like.dress)
+}
+
+/// The label that a text begins with at `from`, behind markup.
+fn leading(text: &str, from: usize) -> Option<Label<'_>> {
+    let mut rest = text[from..].trim_start_matches(MARKS);
+    while let Some(inner) = COMMANDS.iter().find_map(|it| rest.strip_prefix(it)) {
+        rest = inner;
     }
-    row.get(index..=index)
+    let rest = rest.strip_prefix(PART).unwrap_or(rest);
+    let rest = rest.strip_prefix(['(', '[']).unwrap_or(rest);
+    label(text, text.len() - rest.len())
 }
 
 /// The parts of a text that begins with the first label of a row and has two at least: each with its label.
@@ -28,71 +90,171 @@ pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
     if text.len() > MAX_TEXT || !text.contains([')', ':', '.']) {
         return None;
     }
-    let bare = text.trim_start_matches(['*', ' ', '\n', '$', '-']);
-    // It begins with a label, perhaps within `\text{…}`.
-    let mut start = 0;
-    while let Some(command) = ["\\text{", "\\textbf{"]
-        .iter()
-        .find(|it| bare[start..].starts_with(**it))
-    {
-        start += command.len();
-    }
-    if !bare[start..].starts_with(['(', 'P', 'a', 'A', '1', 'i']) {
+    let first = leading(text, 0)?;
+    let place = |name: &str| match name.as_bytes() {
+        _ if first.name == ROMAN[0] => ROMAN.iter().position(|it| *it == name),
+        [digit @ b'1'..=b'9'] => Some(usize::from(digit - b'1')),
+        [letter] => Some(usize::from(letter.to_ascii_lowercase().wrapping_sub(b'a'))),
+        _ => None,
+    };
+    let known = match first.dress {
+        (Some('('), ..) | (None, ')' | '.', _) => true,
+        (_, sign, _) => sign == ':' && text[first.start..].starts_with(PART),
+    };
+    if !known || place(first.name) != Some(0) {
         return None;
     }
-    STYLES
-        .iter()
-        .flat_map(|style| ROWS.iter().map(move |row| (style, row)))
-        .filter(|((open, close), row)| {
-            let rest = bare[start..].strip_prefix(open);
-            let rest = rest.and_then(|it| it.strip_prefix(label(row, 0)?));
-            rest.is_some_and(|it| it.starts_with(close))
-        })
-        .find_map(|((open, close), row)| of_style(bare, start, (open, close), row))
-}
-
-fn of_style<'t>(
-    text: &'t str,
-    start: usize,
-    (open, close): (&str, &str),
-    row: &'static str,
-) -> Option<Vec<(&'t str, &'t str)>> {
     let mut out = Vec::new();
-    let (first, mut at) = find(text, open, label(row, 0)?, close)?;
-    if first != start {
-        return None;
-    }
-    for index in 0..ROMAN.len() {
-        let next = label(row, index + 1).and_then(|it| find(&text[at..], open, it, close));
-        let end = next.map_or(text.len(), |(from, _)| at + from);
-        let value = cleaned(&text[at..end]);
+    let mut last = Some(first);
+    while let Some(label) = last {
+        let index = out.len() + 1;
+        last = labels(text, label).find(|it| index < ROMAN.len() && place(it.name) == Some(index));
+        let value = cleaned(&text[label.end..last.map_or(text.len(), |it| it.start)]);
         // "(A), as (B) is wrong" names an option.
-        let last = words::last_word(value);
-        if value.is_empty() || words::SUBORDINATING.contains(last) || value == "as" {
+        let reason = words::SUBORDINATING.contains(words::last_word(value));
+        if value.is_empty() || reason || value == "as" {
             return None;
         }
-        out.push((label(row, index)?, value));
-        match next {
-            Some((_, following)) => at += following,
-            None => break,
-        }
+        out.push((label.name, value));
     }
     (out.len() > 1).then_some(out)
 }
 
-/// Where a label stands at the beginning of a word, and what is after it.
-fn find(text: &str, open: &str, label: &str, close: &str) -> Option<(usize, usize)> {
-    let mark = format!("{open}{label}{close}");
-    text.match_indices(&mark)
-        .map(|(at, _)| (at, at + mark.len()))
-        .find(|(at, following)| {
-            let before = text[..*at].chars().next_back();
-            let free = before
-                .is_none_or(|it| it.is_whitespace() || matches!(it, '*' | '{' | ',' | ';' | '~'));
-            // "1.5" is a number.
-            let over = text[*following..].starts_with([' ', '*', '}', '\\', '\n', '$', ':']);
-            free && (over || !open.is_empty() && open != "Part ")
-        })
+/// How a label is joined to the one before: on its line, by a word or a sign, as one of two that are meant; on the next line, or behind an empty one.
+#[derive(Clone, Copy, PartialEq)]
+#[rustfmt::skip]
+enum Joint { Word, Sign, Or, Below, Apart }
+
+/// How what stands between two labels of a line joins them.
+fn joint(gap: &str) -> Option<Joint> {
+    let mut before = gap.trim_end_matches(MARKS);
+    while let Some(rest) = COMMANDS.iter().find_map(|it| before.strip_suffix(it)) {
+        before = rest.trim_end_matches(MARKS);
+    }
+    before = before.trim_end_matches(['{', '"']);
+    let mut word = words::last_word(before);
+    if words::OPTION.contains(word) {
+        before = before[..words::offset(before, word)].trim_end();
+        word = words::last_word(before);
+    }
+    let ends = |it: &str| {
+        let spaceless = it.starts_with(words::is_spaceless);
+        let free = |rest: &str| spaceless || !rest.ends_with(char::is_alphabetic);
+        before.strip_suffix(it).is_some_and(free)
+    };
+    let said = |list: &words::List| list.contains(word) || list.iter().any(ends);
+    let sign = before.ends_with([',', ';', '/', '&', '|']);
+    let set_off = sign || gap.contains("  ") || gap.contains("\\quad");
+    if said(&words::ALTERNATIVE) {
+        return Some(Joint::Or);
+    }
+    let worded = said(&words::JOINS_ITEMS).then_some(Joint::Word);
+    worded.or(set_off.then_some(Joint::Sign))
+}
+
+/// The next label that is dressed as `last`, and how it is joined to it. `alone`: the first one begins its line.
+fn following<'t>(text: &'t str, last: Label<'t>, alone: bool) -> Option<(Label<'t>, Joint)> {
+    let near = &text[..text.floor_char_boundary(last.end.saturating_add(MAX_TEXT))];
+    let end = near[last.end..]
+        .find('\n')
+        .map_or(near.len(), |at| last.end + at);
+    let within = labels(&near[..end], last).next();
+    let joined = within.and_then(|it| Some((it, joint(&near[last.end..it.start])?)));
+    joined.or_else(|| {
+        let apart = near[end..].starts_with("\n\n");
+        let next = leading(near, end).filter(|it| it.dress == last.dress && (alone || !apart))?;
+        Some((next, if apart { Joint::Apart } else { Joint::Below }))
+    })
+}
+
+/// Several options in a row.
+pub(super) struct Several {
+    pub letters: String,
+    pub end: usize,
+    /// Is it open which of them are the answer?
+    pub open: bool,
+}
+
+/// The options whose first label ends at `end`, behind those that `letters` names; `None` where it is the only one.
+pub(super) fn several(text: &str, letters: &str, end: usize) -> Option<Several> {
+    let letter = letters.chars().next_back()?;
+    let near = text.floor_char_boundary(end.saturating_sub(24));
+    let at = near + text[near..end].rfind(|it: char| it.eq_ignore_ascii_case(&letter))?;
+    row(text, label(text, at)?, letters)
+}
+
+fn row(text: &str, first: Label<'_>, letters: &str) -> Option<Several> {
+    let line = text[..first.start].rfind('\n').map_or(0, |it| it + 1);
+    let alone = leading(text, line).is_some_and(|it| it.end == first.end);
+    let said_of = |it: Label<'_>| {
+        let rest = &text[it.end..text.floor_char_boundary(it.end.saturating_add(MAX_TEXT))];
+        let line = rest.split('\n').next().unwrap_or(rest);
+        let clause = line.split(". ").next().unwrap_or(line);
+        clause.trim_start_matches([' ', '*', '_', '}', '$', '"'])
+    };
+    let claims = |it: &str| words::CHOICE_VERB.contains(it) || words::BINDER.contains(it);
+    let denies = |it: &str| words::WRONG.contains(it) || words::DENIES.contains(it);
+    let mut names: Vec<&str> = letters.split(", ").collect();
+    let (own, mut last, mut joints, mut told) = (names.len(), first, Vec::new(), false);
+    while names.len() < MOST
+        && !said_of(last).is_empty()
+        && let Some((next, joint)) = following(text, last, alone)
+    {
+        let (said, is_first) = (said_of(next), names.len() == own);
+        told |= is_first && words_of(&text[first.end..next.start]).any(claims);
+        // "are correct" says it of all of them.
+        let verb = words_of(said).find(|it| claims(it));
+        let claim = verb.is_some_and(|it| !says_right(&said[words::offset(said, it)..]));
+        let denied = words_of(said).any(denies);
+        // "and (D) is wrong" speaks of another option.
+        let passed = match joint {
+            _ if claims(first_word(said)) => claim,
+            _ if said.is_empty() => next.dress.0.is_none(),
+            Joint::Or => false,
+            Joint::Below => !told && claim && denied,
+            _ if told => claim && words_of(said).any(|it| words::WRONG.contains(it)),
+            _ => claim || denied || joint == Joint::Apart && next.name <= last.name,
+        };
+        if passed {
+            break;
+        }
+        joints.push(joint);
+        let comma = text[last.end..next.start].contains([',', ';']);
+        if joint == Joint::Word && comma && joints.len() == 1 {
+            joints[0] = Joint::Sign;
+        }
+        names.push(next.name);
+        last = next;
+    }
+    if names.len() == own {
+        return None;
+    }
+    let has = |it: Joint| joints.contains(&it);
+    let below = has(Joint::Below) || has(Joint::Apart);
+    let told_again = names[1..].contains(&names[0]) || names[1] == "A";
+    if below && !alone && told_again {
+        return None;
+    }
+    let ordered = names.windows(2).all(|it| it[0] < it[1]);
+    let lettered = |it: &&str| matches!(it.as_bytes(), [b'A'..=b'J' | b'a'..=b'j']);
+    let from_first = letters.eq_ignore_ascii_case("A") && names[1].eq_ignore_ascii_case("B");
+    let open = has(Joint::Or)
+        || !names.iter().all(lettered)
+        || below && (!alone || !ordered || from_first)
+        // ", and (D) reacts" may be a clause of its own.
+        || !below && first.dress.1 == ')' && !has(Joint::Word);
+    names.dedup();
+    let letters = names.join(", ").to_ascii_uppercase();
+    Some(Several {
+        letters,
+        end: last.end,
+        open,
+    })
+}
+
+/// The list that begins at `from`, behind markup.
+pub(super) fn list(text: &str, from: usize) -> Option<Several> {
+    leading(text, from).and_then(|it| row(text, it, it.name))
 }
 
 /// A part's value without what joins it to the next one.

@@ -215,8 +215,13 @@ impl<'t> Search<'t, '_, '_> {
             return;
         }
         let mut text = reading.text;
-        let (boxed, mut method, mut option) = (method == BOXED, method, said.option);
+        let (boxed, mut end) = (method == BOXED, reading.range.end);
+        let (mut method, mut option, mut list) = (method, said.option, None);
         if reading.kind == Form::Choice {
+            if method != ANSWER_LETTER {
+                list = labelled::several(self.source.text, &text, end);
+                end = list.as_ref().map_or(end, |it| it.end);
+            }
             method = "choice";
         } else if let Some(text) = choice::numbered(&said.statement) {
             option = Some(text.to_owned());
@@ -224,19 +229,37 @@ impl<'t> Search<'t, '_, '_> {
             && let Some((choice, after)) = choice::whole(&text)
         {
             option = choice::text("", after).map(str::to_owned);
+            let (bare, source) = (after.is_empty() && !boxed, (self.source.text, end));
+            let inner = (&*text, words::offset(&text, after));
+            let (all, at) = if bare { source } else { inner };
+            list = labelled::several(all, &choice.letters, at);
             text = Cow::Owned(choice.letters);
             method = "choice";
+        }
+        // `\textbf{B. x} and \textbf{D. y}`
+        if text.starts_with("\\text") && labelled::parts(&text).is_none() {
+            let places = [(&*text, 0), (self.source.text, reading.range.start)];
+            list = places
+                .into_iter()
+                .find_map(|(text, at)| labelled::list(text, at));
+            method = list.as_ref().map_or(method, |_| "choice");
         }
         if text.is_empty() {
             return;
         }
+        let mut qualified = said.qualified;
+        if let Some(list) = list {
+            (text, option) = (Cow::Owned(list.letters), None);
+            qualified |= list.open;
+        }
         self.out.push(Ranked {
             tier,
-            end: reading.range.end,
+            end,
             boxed,
             found: Found {
                 text,
                 method,
+                qualified,
                 option,
                 ..said
             },
@@ -550,7 +573,12 @@ impl<'t> Search<'t, '_, '_> {
             let near = near.min(anchor.start);
             let doubted = qualifiers::doubt(&text[near..anchor.start]);
             let statement = if doubted { near } else { start }..end;
-            let denied = denied || doubted;
+            // Of a list the first is not the answer.
+            let list = !is_labelled
+                && reading.kind != Form::Choice
+                && anchor.how != AnchorKind::Hashes
+                && labelled::list(text, anchor.end).is_some_and(|it| it.open);
+            let denied = denied || doubted || list;
             let (before, mut reading) = (self.out.len(), reading);
             let mut doubtful = false;
             if anchor.comma

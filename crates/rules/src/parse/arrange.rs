@@ -75,20 +75,12 @@ pub(super) fn arrange(mut items: Vec<Answer>, separators: &[Separator]) -> Answe
 
 /// Relations that differ in their left sides.
 fn is_system(group: &[Answer]) -> bool {
-    let mut sides = Vec::with_capacity(group.len());
-    for item in group {
-        let Answer::Relation(relation) = item else {
-            return false;
-        };
-        let Some(side) = relation.sides.first() else {
-            return false;
-        };
-        if sides.contains(&side) || sides.len() > 12 {
-            return false;
-        }
-        sides.push(side);
-    }
-    true
+    let side = |it: &'_ Answer| match it {
+        Answer::Relation(relation) => relation.sides.first().cloned(),
+        _ => None,
+    };
+    let sides: Option<Vec<_>> = group.iter().take(14).map(side).collect();
+    sides.is_some_and(|it| it.len() < 14 && (1..it.len()).all(|at| !it[..at].contains(&it[at])))
 }
 
 /// `x = 1, 2`: later values are of the same x.

@@ -278,7 +278,6 @@ pub(super) fn begin(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()> {
         lexer.next.grouping = true;
         skip_group(lexer);
     }
-    // `\left|` before an array makes it a determinant.
     lexer.open(Kind::Begin(kind), Bracket::Environment, start)
 }
 

@@ -56,6 +56,7 @@ mod worded;
 use crate::answer::Answer;
 pub(crate) use clock::date;
 pub(crate) use lexemes::{Class, Lexemes};
+pub(crate) use number::period;
 pub(crate) use render::{render, render_expr};
 pub(crate) use runs::is_word_letter;
 pub(crate) use units::unit;

@@ -153,7 +153,7 @@ fn broken_off(digits: &str, fraction: i64) -> Option<Value> {
 }
 
 /// The length of the block that the end repeats: one digit three times, or two to twelve digits twice.
-fn period(tail: &[u8]) -> Option<usize> {
+pub(crate) fn period(tail: &[u8]) -> Option<usize> {
     (1..=12).find(|&length| {
         let times = if length == 1 { 3 } else { 2 };
         tail.len() >= length * times && {

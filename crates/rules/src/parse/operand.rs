@@ -2,7 +2,7 @@
 
 use super::parser::{Lone, Parsed, Parser, inverse};
 use super::token::{Bracket, Kind, Side, Structure};
-use super::{function, literal, number, pratt, table, variable};
+use super::{function, literal, number, pratt, variable};
 use crate::algebra::{Constant, Expr, Function, Rational};
 
 pub(super) fn primary(parser: &mut Parser<'_>) -> Parsed<Expr> {
@@ -71,9 +71,6 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
             Ok(Expr::call(function, inner))
         }
         Kind::Bar(Side::Unknown | Side::Left) => {
-            if let Some(determinant) = table::barred_table(parser)? {
-                return Ok(determinant);
-            }
             parser.skip(1);
             let inner = parser.in_bars(pratt::expression)?;
             match parser.peek() {

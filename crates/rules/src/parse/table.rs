@@ -1,23 +1,16 @@
-//! Matrices, determinants, and definitions by cases.
+//! Matrices, and definitions by cases.
 
-use super::parser::{Parsed, Parser, signed};
+use super::parser::{Parsed, Parser};
 use super::plain::plain_text;
-use super::token::{Bracket, Environment, Kind, Side};
+use super::token::{Bracket, Environment, Kind};
 use super::{items, pratt};
 use crate::algebra::Expr;
-use crate::answer::{Answer, Matrix, Quantity};
+use crate::answer::{Answer, Matrix};
 
 pub(super) fn table(parser: &mut Parser<'_>) -> Parsed<Answer> {
     match parser.peek() {
         Some(Kind::Begin(Environment::Matrix)) => Ok(Answer::Matrix(matrix(parser)?)),
-        Some(Kind::Begin(Environment::Determinant)) => {
-            let start = parser.pos();
-            let matrix = matrix(parser)?;
-            Ok(match determinant(&matrix.rows) {
-                Some(value) => Answer::Quantity(Quantity::bare(value)),
-                None => Answer::Text(plain_text(parser.source(start, parser.pos()))),
-            })
-        }
+        Some(Kind::Begin(Environment::Determinant)) => Err(parser.error("a determinant")),
         _ => Ok(cases(parser)),
     }
 }
@@ -107,15 +100,11 @@ fn cases(parser: &mut Parser<'_>) -> Answer {
     let system = parser.attempt(|parser| {
         parser.within(|parser| {
             let answer = items::answer(parser)?;
-            match &answer {
-                Answer::List(items)
-                    if items.iter().all(|item| matches!(item, Answer::Relation(_))) =>
-                {
-                    Ok(answer)
-                }
-                Answer::Relation(_) => Ok(answer),
-                _ => Err(parser.error("no system")),
-            }
+            let relation = |it: &Answer| matches!(it, Answer::Relation(_));
+            let system = matches!(&answer, Answer::List(items) if items.iter().all(relation));
+            let one = relation(&answer) || system;
+            one.then_some(answer)
+                .ok_or_else(|| parser.error("no system"))
         })
     });
     if let Some(system) = system {
@@ -161,54 +150,4 @@ fn canonical(parser: &Parser<'_>, from: usize, to: usize) -> String {
         }
     }
     text
-}
-
-/// `\left| \begin{array} … \right|` is a determinant too.
-pub(super) fn barred_table(parser: &mut Parser<'_>) -> Parsed<Option<Expr>> {
-    if !matches!(parser.peek(), Some(Kind::Bar(Side::Left | Side::Unknown)))
-        || parser.ahead(1) != Some(Kind::Begin(Environment::Matrix))
-    {
-        return Ok(None);
-    }
-    parser.skip(1);
-    let matrix = matrix(parser)?;
-    if !matches!(parser.peek(), Some(Kind::Bar(_))) {
-        return Err(parser.error("a determinant without its second bar"));
-    }
-    parser.skip(1);
-    match determinant(&matrix.rows) {
-        Some(value) => Ok(Some(value)),
-        None => Err(parser.error("a determinant of this size")),
-    }
-}
-
-/// The determinant of a small square matrix, as a formula.
-fn determinant(rows: &[Vec<Expr>]) -> Option<Expr> {
-    // In which columns the factors of a term stand, and whether it is taken away.
-    let terms: &[(&[usize], bool)] = match rows.len() {
-        1 => &[(&[0], false)],
-        2 => &[(&[0, 1], false), (&[1, 0], true)],
-        3 => &[
-            (&[0, 1, 2], false),
-            (&[1, 2, 0], false),
-            (&[2, 0, 1], false),
-            (&[2, 1, 0], true),
-            (&[1, 0, 2], true),
-            (&[0, 2, 1], true),
-        ],
-        _ => return None,
-    };
-    if rows.iter().any(|row| row.len() != rows.len()) {
-        return None;
-    }
-    let term = |(columns, negative): &(&[usize], bool)| {
-        let factors = rows.iter().zip(*columns);
-        let term = Expr::product(factors.map(|(row, column)| row[*column].clone()).collect());
-        signed(term, *negative)
-    };
-    let mut sum: Vec<Expr> = terms.iter().map(term).collect();
-    Some(match sum.len() {
-        1 => sum.swap_remove(0),
-        _ => Expr::Add(sum),
-    })
 }

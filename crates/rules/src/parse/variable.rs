@@ -142,22 +142,16 @@ pub(super) fn named(parser: &mut Parser<'_>, mut name: String) -> Parsed<Expr> {
 
 /// `f^{-1}(x)`, `f^{(4)}(x)`: a function with a raised mark, if brackets follow.
 fn raised_function(parser: &mut Parser<'_>, name: &str) -> Option<Expr> {
-    let start = parser.pos();
-    parser
-        .attempt(|parser| {
-            parser.skip(1);
-            // "f⁻¹" in plain text.
-            let mark = raw_argument(parser)?.replace('⁻', "-");
-            if !parser.opens(Bracket::Round) || parser.space() != Space::Tight {
-                return Err(parser.error("no arguments"));
-            }
-            let arguments = parser.within(operand::arguments)?;
-            Ok(Expr::Apply(format!("{name}^{mark}").into(), arguments))
-        })
-        .or_else(|| {
-            parser.seek(start);
-            None
-        })
+    parser.attempt(|parser| {
+        parser.skip(1);
+        // "f⁻¹" in plain text.
+        let mark = raw_argument(parser)?.replace('⁻', "-");
+        if !parser.opens(Bracket::Round) || parser.space() != Space::Tight {
+            return Err(parser.error("no arguments"));
+        }
+        let arguments = parser.within(operand::arguments)?;
+        Ok(Expr::Apply(format!("{name}^{mark}").into(), arguments))
+    })
 }
 
 /// What brackets after a name hold, if it is a function there.
@@ -418,10 +412,9 @@ fn is_function(letter: char) -> bool {
 fn is_argument(arguments: &[Expr]) -> bool {
     fn usual(expr: &Expr) -> bool {
         match expr {
-            Expr::Symbol(name) => name
-                .chars()
-                .next()
-                .is_some_and(|first| "xyztnmkuvsw".contains(first) || name.len() > 1),
+            Expr::Symbol(name) => {
+                name.len() > 1 || name.starts_with(|it: char| "xyztnmkuvsw".contains(it))
+            }
             Expr::Add(parts) | Expr::Multiply(parts) => parts.iter().any(usual),
             Expr::Power(pair) => usual(&pair.0),
             Expr::Apply(..) => true,

@@ -81,21 +81,16 @@ fn all_but(plain: &str) -> Option<Answer> {
         Answer::List(items) => items,
         one => vec![one],
     };
-    let points = items
-        .into_iter()
-        .map(|item| match item {
-            Answer::Quantity(_) => Some(item),
-            Answer::Relation(mut relation)
-                if relation.operators.as_slice() == [Operator::Equal]
-                    && relation.modulus.is_none() =>
-            {
-                relation
-                    .sides
-                    .pop()
-                    .filter(|side| matches!(side, Answer::Quantity(_)))
-            }
-            _ => None,
-        })
+    // "except for x = 3"
+    let point = |item| match item {
+        Answer::Relation(mut it) if *it.operators == [Operator::Equal] && it.modulus.is_none() => {
+            it.sides.pop()
+        }
+        item => Some(item),
+    };
+    let points = items.into_iter().map(point);
+    let points = points
+        .map(|it| it.filter(|it| matches!(it, Answer::Quantity(_))))
         .collect::<Option<Vec<_>>>()?;
     let line = Answer::Interval(super::sets::real_line());
     Some(Answer::Difference(Box::new((line, Answer::Set(points)))))

@@ -7,7 +7,9 @@ use super::super::beside::{self, How};
 use super::super::items::{Candidate, Form, Source};
 use super::super::markup::trim_markup;
 use super::super::whole::{contradicts, last_cell, opening, sentence};
-use super::super::{aside, choice, decimal, listed, qualifiers, sentences, settled, words};
+use super::super::{
+    aside, choice, decimal, labelled, listed, qualifiers, sentences, settled, words,
+};
 use super::Search;
 
 /// How many sentences are looked at, from the last on, where nothing is announced.
@@ -126,7 +128,12 @@ impl Search<'_, '_, '_> {
                         true
                     }
                     Form::Words => false,
-                    Form::Choice => beside::changes(before, after, How::of_letter(&text[from..to])),
+                    Form::Choice => {
+                        let line = text[..from].rfind('\n').unwrap_or(0);
+                        let above = text[..line].trim_end().rfind('\n').map_or(0, |it| it + 1);
+                        line > 0 && labelled::list(text, above).is_some_and(|it| it.end > line)
+                            || beside::changes(before, after, How::of_letter(&text[from..to]))
+                    }
                     _ => {
                         beside::changes(before, after, How::Stated)
                             || beside::changes(told, after, How::Stated)
