@@ -20,7 +20,8 @@ pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Fo
     }
     let before = text.trim_end_matches(|it: char| it.is_ascii_digit());
     let number = &text[before.len()..];
-    if number.is_empty() && role == Role::Prediction && config.boxed_match_priority <= 50 {
+    let asks_boxes = (0..=50).contains(&config.boxed_match_priority);
+    if number.is_empty() && role == Role::Prediction && asks_boxes {
         return boxed(text);
     }
     if !(1..=MOST_DIGITS).contains(&number.len()) {
@@ -65,6 +66,9 @@ fn boxed(text: &str) -> Option<Found<'_>> {
     let ends = outer.trim_end_matches(' ').chars().next_back();
     let plain = (1..=MOST_DIGITS).contains(&number.len())
         && (mark.is_empty() || !outer.contains('$'))
+        // "3\boxed{4}", "x >= \boxed{4}"
+        && !outer.ends_with(|it: char| it.is_ascii_digit() || it == '.')
+        && !(ends == Some('=') && line.contains(['>', '!']))
         // A sign may belong to it, and a mark of a calculator hide what does.
         && ends.is_none_or(|it| it.is_ascii_alphanumeric() || ":=.,!?\n".contains(it))
         && !line.contains('<')

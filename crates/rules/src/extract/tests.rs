@@ -96,6 +96,11 @@ fn settings_have_their_effect() {
         (r#"{"boxed_match_priority": -1}"#, both, Some("6")),
         (
             r#"{"boxed_match_priority": -1}"#,
+            "The answer is 12.\nThe total is $\\boxed{18}$",
+            Some("12"),
+        ),
+        (
+            r#"{"boxed_match_priority": -1}"#,
             r"So $x = \boxed{5}$.",
             Some("x = 5"),
         ),

@@ -1,6 +1,6 @@
 //! Written numbers: how far one reaches, and which of its signs group digits.
 
-use super::lexer::Lexer;
+use super::lexer::{Lexer, syntax};
 use super::markup;
 use super::parser::Parsed;
 use super::token::{Kind, Numeral, digit};
@@ -56,6 +56,9 @@ pub(super) fn number(lexer: &mut Lexer<'_>) -> Parsed<()> {
     } else {
         None
     };
+    if repeat.is_none() && point.is_some() && is_barred(lexer.rest()) {
+        return Err(syntax(lexer.pos(), "digits under a bar that are no period"));
+    }
     let dots = exponent.is_none() && repeat.is_none() && point.is_some() && dots(lexer);
     let numeral = Numeral {
         point: offset,
@@ -349,12 +352,21 @@ fn has_lone_e(text: &str) -> bool {
     (0..near.len()).any(|at| near[at] == b'e' && apart(at.checked_sub(1)) && apart(Some(at + 1)))
 }
 
+/// Does a text begin with digits under a bar? A factor would be a letter.
+fn is_barred(text: &str) -> bool {
+    let under = ["\\overline", "\\bar"]
+        .iter()
+        .find_map(|name| text.strip_prefix(name));
+    let first = under.and_then(|it| it.trim_start_matches([' ', '{']).chars().next());
+    first.is_some_and(|it| it.is_ascii_digit())
+}
+
 /// `\overline{3}`, `(3)`, `\dot{3}` after a decimal: the text that holds the digits of the period.
 fn repeated_digits<'t>(lexer: &mut Lexer<'t>) -> Option<&'t str> {
     let rest = lexer.rest();
     let are_digits = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(inner) = rest.strip_prefix('(') {
-        let near = &inner[..inner.floor_char_boundary(42)];
+        let near = &inner[..inner.floor_char_boundary(302)];
         let digits = near.split_once(')')?.0;
         let following = inner[digits.len() + 1..].trim_start();
         let goes_on = following

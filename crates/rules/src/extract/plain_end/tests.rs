@@ -75,6 +75,10 @@ fn a_box_at_the_end_is_what_a_search_finds() {
         "The answer is 12. Some people say ",
         "1. five\n2. six\n",
         "A: ",
+        "So the total is 3",
+        "0.",
+        "So x >= ",
+        "So x != ",
     ];
     let mut plain = 0;
     for head in heads {
