@@ -1,8 +1,12 @@
 //! Inequalities against inequalities.
 
+use std::cmp::Ordering;
+
 use super::comparison::Comparison;
 use super::context::Context;
-use super::{collection, equation, solve};
+use super::equation::{self, Factor};
+use super::{collection, real_set, solve};
+use crate::algebra::Expr;
 use crate::answer::{Operator, Relation};
 
 /// Two relations made of <, ≤, >, ≥ and ≠.
@@ -21,10 +25,26 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
             );
         }
     }
-    if let ([Operator::NotEqual], [Operator::NotEqual]) = (&a.operators[..], &b.operators[..])
+    if let ([first], [second]) = (a.operators.as_slice(), b.operators.as_slice())
         && let (Some(f), Some(g)) = (equation::difference(&a), equation::difference(&b))
     {
-        return equation::zero_sets(&f, &g, context);
+        if *first == Operator::NotEqual && *second == Operator::NotEqual {
+            return equation::zero_sets(&f, &g, context);
+        }
+        let letters = equation::both_letters(&f, &g);
+        if let Factor::By(factor, status) = equation::proportional(&f, &g, &letters, context)
+            && let Some(sign) = real_set::order_of(&factor, &Expr::integer(0), context)
+        {
+            let same = match sign {
+                Ordering::Less => solve::mirrored(*second) == Some(*first),
+                _ => first == second,
+            };
+            return if same {
+                Comparison::equal_as(status, "proportional")
+            } else {
+                Comparison::different("proportional", "the inequalities point to different sides")
+            };
+        }
     }
     solve::solutions(&a, &b, context).unwrap_or_else(|| {
         Comparison::open("inequalities that could not be brought to the same form")

@@ -636,7 +636,7 @@ impl<'t> Search<'t, '_, '_> {
     }
 }
 
-/// Does what stands before a box in its formula open a bracket that makes it a part: "\frac{3}{", "\lim_{x\to", "\log_2(", "(3, "?
+/// Does what stands before a box in its formula open a bracket that makes it a part: `\frac{3}{`, `\lim_{x\to`, `\log_2(`, `(3, `?
 fn is_in_bracket(before: &str) -> bool {
     let mut open = Vec::new();
     for (at, byte) in before.bytes().enumerate() {
