@@ -252,7 +252,9 @@ fn each(statement: &str) -> Option<&str> {
 fn other_rate(gold: &Side, pred: &Side) -> bool {
     let [a, b] = [gold, pred].map(|it| each(&it.statement));
     let units = |it| parse::unit(it).map(|it| (it.dimension, it.size));
-    names_amount(&gold.text) && !is_rate(gold) && is_rate(pred)
+    let unit = pred.text.rsplit(' ').next().unwrap_or("");
+    let rated = is_rate(pred) || words::RATE_UNIT.contains(unit);
+    names_amount(&gold.text) && !is_rate(gold) && rated
         || a.is_some() && b.is_none() && words::TOTAL.iter().any(|it| pred.statement.contains(it))
         || a.zip(b).is_some_and(|(a, b)| match (units(a), units(b)) {
             (Some(a), Some(b)) => a != b,

@@ -241,8 +241,10 @@ fn strict(
         None => {}
     }
     let itself = without_article(extract::bare(&gold.statement));
-    let is_itself = |it: &&str| without_article(extract::bare(it)) == itself;
-    if [statement, response].iter().any(is_itself) {
+    let is_itself = |it: &&str| is_text(without_article(extract::bare(it)), itself);
+    let first = extract::described(response).filter(|_| !announced);
+    let first = first.unwrap_or("");
+    if [statement, response, first].iter().any(is_itself) {
         return alike(&gold.text, &gold.text, "written alike");
     }
     let pred = match read {
@@ -402,14 +404,35 @@ fn of_code(verdict: Verdict, gold: &str, pred: &str) -> Verification {
 
 /// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
 fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
-    let mut found = extract::extract(text, role, config)?;
+    let mut found = extract::extract(text, role, config).or_else(|reason| {
+        // "None of the above (E)"
+        let line = text.trim();
+        let one = choice && line.len() <= SHORT_RESPONSE && line.matches(['(', '\n']).count() == 1;
+        let said = Found {
+            statement: Cow::Borrowed(if one { line } else { "" }),
+            ..Found::default()
+        };
+        extract::choice_instead(&said, text, config).ok_or(reason)
+    })?;
     if choice
         && found.method != "choice"
         && let Some(letter) = extract::choice_instead(&found, text, config)
     {
         found = letter;
     }
-    let answer = parse::parse(&found.text);
+    let mut answer = parse::parse(&found.text);
+    // "6 (feet)", "42-yard"
+    if role == Role::Gold
+        && answer.is_err()
+        && let Some((value, unit)) = found.text.trim_end_matches(')').split_once(['-', '('])
+        && let joined = format!("{} {unit}", value.trim_end())
+        && let Ok(Answer::Quantity(it)) = parse::parse(&joined)
+        && let Some(named) = it.unit.as_ref().filter(|it| *it.name == *unit)
+        && (named.dimension.is_some() || unit.ends_with('s'))
+        && !unit.starts_with("per")
+    {
+        (found.text, answer) = (Cow::Owned(joined), Ok(Answer::Quantity(it)));
+    }
     if config.extraction_mode == ExtractionMode::AnyMatch
         && matches!(answer, Err(ParseError::Syntax { .. } | ParseError::Empty))
     {
@@ -666,6 +689,15 @@ fn without_article(text: &str) -> &str {
     let article = ["the ", "The ", "a ", "A ", "an ", "An ", "it ", "It "];
     let rest = article.iter().find_map(|it| text.strip_prefix(it));
     rest.filter(|it| it.len() > 1).unwrap_or(text)
+}
+
+/// Are two texts one, but for the points of initials: "U.K." and "UK"?
+fn is_text(a: &str, b: &str) -> bool {
+    let no_point = |it: &u8| *it != b'.';
+    let capital = |it: &str| it.ends_with(|it: char| it.is_ascii_uppercase());
+    let initials = |it: &str| it.split('.').rev().skip(1).all(capital);
+    a == b
+        || a.bytes().filter(no_point).eq(b.bytes().filter(no_point)) && initials(a) && initials(b)
 }
 
 /// Do two texts differ in nothing but dollar signs and blanks that part no digits? Texts without a letter or digit never count as alike.

@@ -123,6 +123,7 @@ const CALCULATOR: Signs = 4;
 const SPELLING: Signs = 8;
 const HYPERTEXT: Signs = 16;
 const STRUCK: Signs = 32;
+const MEASURE: Signs = 64;
 
 /// Letters, digits, blanks and line ends but for the few that [`signs`] asks for.
 const SAYS_NOTHING: [bool; 256] = {
@@ -152,9 +153,12 @@ fn signs(text: &str) -> Signs {
             0..=0x1f | 0x7f.. => RARE,
             b'x' if spaced() => RARE,
             b'p' if after.starts_with(b"er cent") => SPELLING,
+            b'p' if after.starts_with(b"er minute") => MEASURE,
+            b'\'' if before.last().is_some_and(u8::is_ascii_digit) => MEASURE,
             // A box without its backslash.
             b'{' if before.ends_with(b"boxed") && !before.ends_with(b"\\boxed") => SPELLING,
             b'/' if next == b'-' => SPELLING,
+            b'-' if after.starts_with(b"year-old") => MEASURE,
             b'<' if next == b'<' => CALCULATOR,
             b'<' if next == b'/' || after.starts_with(b"br") => HYPERTEXT | STRUCTURE,
             b'<' if !next.is_ascii_digit() => STRUCTURE,
@@ -181,6 +185,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
         (signs & SPELLING != 0, with_bars),
         (signs & HYPERTEXT != 0, hypertext::without_tags),
         (signs & STRUCK != 0, without_struck),
+        (signs & MEASURE != 0, with_measures),
     ] {
         if is_there && let Some(rewritten) = rewritten(&text) {
             text = Cow::Owned(rewritten);
@@ -249,6 +254,18 @@ fn with_bars(text: &str) -> Option<String> {
         let whole = whole.replace(',', ".");
         format!(r"{whole}{head}\overline{{{bar}}}{}", part(4).trim_end())
     })
+}
+
+/// `5'6"` as 5 feet 6 inches, beats per minute as bpm, "a 12-year-old boy." as 12 years; "the 12-year-old" is only mentioned.
+fn with_measures(text: &str) -> Option<String> {
+    static FEET: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(^|[^°.\d])(\d+)' ?(\d|1[01])""#));
+    static RATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([bw])(?:eats|ords) per minute"));
+    static AGE: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?im)(^|\ban? |\bis )(\d+)-year-old((?: \w+)?[.!]?$)"));
+    let feet = FEET.replace_all(text, "$1$2 feet $3 inches");
+    let ages = AGE.replace_all(&feet, "$1$2 years old$3");
+    let rates = RATE.replace_all(&ages, "${1}pm");
+    (rates != text).then(|| rates.into_owned())
 }
 
 /// The text without GSM8K's calculator marks, `<<9*2=18>>`, which say how the number after them was computed and are no

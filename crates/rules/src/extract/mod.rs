@@ -227,10 +227,22 @@ pub(crate) fn choice_instead<'t>(
         text: Cow::Owned(letters),
         method: "choice",
         statement: Cow::Owned(found.statement.clone().into_owned()),
-        qualified: found.qualified || beside::changes(before, "", How::Worded),
+        qualified: found.qualified
+            || beside::changes(before, "", How::Worded)
+                && !words::NONE_OF_ALL.contains(before.trim()),
         doubtful: found.doubtful,
         ..Found::default()
     })
+}
+
+/// What stands on a first line of its own before a paragraph about it: "London\n\nIt lies on the Thames."
+pub(crate) fn described(text: &str) -> Option<&str> {
+    let (line, rest) = text.trim_start().split_once("\n\n")?;
+    let about = words::DESCRIBES.contains(words::first_word(rest.trim_start()));
+    let about = about && !line.contains(['?', '\n']);
+    let other = |it: &str| words::WRONG.contains(it) || words::CONCLUDING.contains(it);
+    let goes_on = rest.contains("\n\n") || words::words_of(rest).any(other);
+    (about && !goes_on && !whole::contradicts("yes", rest)).then_some(line)
 }
 
 /// One short line in which nothing was found, and which denies or changes nothing: all of it may be an answer in words.

@@ -34,7 +34,10 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
             return None;
         }
         let (before, after) = (&sentence[..range.start], &sentence[range.end..]);
-        let confirmed = is_confirmed(&choice, after);
+        // "Only option D satisfies both conditions."
+        let only = words::ONLY_OPTION.contains(before.trim_matches(['*', '_', ' ', '(']))
+            && words::FITS_ALONE.contains(after.trim_matches(['*', '_', ' ', ')', '.']));
+        let confirmed = only || is_confirmed(&choice, after);
         if !(confirmed || is_taken(&choice, before, after)) {
             continue;
         }

@@ -232,7 +232,9 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     {
         return Some(plain(source, offset..offset + count.len()));
     }
-    if is_product(trimmed) {
+    // "<1, 2>"
+    let pointed = (trimmed.find('<'), trimmed.rfind('>')) == (Some(0), Some(trimmed.len() - 1));
+    if pointed && !trimmed.contains(char::is_alphabetic) || is_product(trimmed) {
         return Some(plain(source, offset..limit));
     }
     if let Some(reading) = mathematics(source, offset..limit) {
