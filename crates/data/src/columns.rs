@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 use super::needs::Needs;
 use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
@@ -9,7 +11,8 @@ use super::row::{Row, Value};
 
 named! {
     /// A field that a sample takes from a row.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Field {
         /// The problem.
         Question = "question",
@@ -207,7 +210,11 @@ impl ColumnMap {
 
     /// The preset that a row is read by.
     pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
-        self.preset.map_or_else(|| Preset::of(row), Ok)
+        let preset = self.preset.map_or_else(|| Preset::of(row), Ok)?;
+        if !self.names(Field::Response) {
+            preset.check(row)?;
+        }
+        Ok(preset)
     }
 
     /// A field's values in a row, with the key they were found under; `None` if the row has none.
@@ -254,8 +261,10 @@ impl ColumnMap {
                     let is_null = values.iter().all(|value| value.is_null());
                     match (&found, is_null) {
                         (Some(_), true) => {}
-                        // What holds the value that was found is no other one.
-                        (Some(found), false) if is_within(&found.key, key) => {}
+                        // What holds the value that was found is no other one, nor is a response of the same object.
+                        (Some(found), false)
+                            if is_within(&found.key, key)
+                                || field == Field::Response && is_beside(&found.key, key) => {}
                         (Some(_), false) => passed_over.push(key.to_owned()),
                         (None, _) => {
                             let slot = if is_null { &mut null } else { &mut found };
@@ -344,6 +353,12 @@ impl ColumnMap {
             }
         }
     }
+}
+
+/// Whether two paths lead through the same key of a row.
+fn is_beside(path: &str, other: &str) -> bool {
+    let first = |path: &str| path.split_once('.').map(|(first, _)| first.to_owned());
+    first(path).is_some() && first(path) == first(other)
 }
 
 /// Whether a path leads through a key.

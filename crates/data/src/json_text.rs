@@ -7,6 +7,8 @@ const WORDS: [&str; 4] = ["-Infinity", "Infinity", "NaN", UNNAMED];
 /// What a table's reader writes for a class label that stands for none.
 pub(crate) const UNNAMED: &str = "NoClass";
 const NULL: &[u8] = b"null";
+/// What a table's reader begins a cell with that a program wrote for what is no text: its first character is escaped, as in no other.
+pub(crate) const MARK: &str = "\"\\u00";
 
 /// A text of JSON whose bare words are replaced by null.
 #[derive(Debug)]

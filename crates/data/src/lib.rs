@@ -8,6 +8,7 @@
 //! | [`Source`] | a file's rows: JSON lines, a JSON array, CSV or Parquet, detected by content (`input/`) |
 //! | [`Preset`] | the shapes of rows that other programs write (`presets.toml`) |
 //! | [`ColumnMap`] | which key of a row, or path into it, holds the question, the reference, the response, the id |
+//! | `beside` | what stands beside a question and belongs to it: what it is about, its options (`beside.toml`) |
 //! | `messages`, [`prompt_question()`] | chat messages as a question or a response; the question in the prompt that an engine was given |
 //! | [`Pair`] | reference answer and response of a row, for the rules (`texts`) |
 //! | [`without_nan`] | JSON with the bare `NaN` that other programs write |
@@ -37,6 +38,7 @@
 #[macro_use]
 mod named;
 
+mod beside;
 mod chat_prompt;
 #[warn(missing_docs)]
 mod columns;

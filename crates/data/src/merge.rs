@@ -137,9 +137,6 @@ impl Shards {
     }
 
     /// Writes all verdict lines in the order of the input; `take` is given each verdict.
-    ///
-    /// # Errors
-    /// When a verdict is missing or is there twice, or a file cannot be read or written.
     pub fn copy(
         &self,
         writer: &mut dyn Write,

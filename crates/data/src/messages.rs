@@ -10,16 +10,11 @@ use serde_json::{Value, json};
 use super::content_part::{ContentPart, REASONING, TOOL_CALLS, TOOL_RESULTS, add};
 
 /// The known roles of messages.
-const ROLES: [&str; 8] = [
-    "system",
-    "developer",
-    "user",
-    "human",
-    "assistant",
-    "gpt",
-    "tool",
-    "function",
-];
+const ROLES: &str = "system, developer, user, human, assistant, gpt, tool, function";
+
+fn is_known(role: &str) -> bool {
+    ROLES.split(", ").any(|known| known == role)
+}
 
 /// One message, as chat completions have it, or `ShareGPT` (`from`, `value`).
 #[derive(Debug, Deserialize)]
@@ -93,20 +88,19 @@ impl Messages {
     pub(super) fn in_text(text: &str) -> Option<Self> {
         let text = text.trim_start();
         let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
-        let is_known = |message: &Message| {
-            message.role().is_some_and(|role| ROLES.contains(&role))
+        let is_message = |message: &Message| {
+            message.role().is_some_and(is_known)
                 && (message.content().is_some() || message.thinking().is_some())
         };
-        messages.0.iter().all(is_known).then_some(messages)
+        messages.0.iter().all(is_message).then_some(messages)
     }
 
     /// Refuses unknown roles, since what they say would be left out.
     pub(super) fn check_roles(&self) -> Result<(), String> {
-        let is_unknown = |role: &&str| !ROLES.contains(role) && *role != "model";
+        let is_unknown = |role: &&str| !is_known(role) && *role != "model";
         match self.0.iter().filter_map(Message::role).find(is_unknown) {
             Some(role) => Err(format!(
-                "chat messages with the role `{role}`, which is not known: the roles are {}",
-                ROLES.join(", ")
+                "chat messages with the role `{role}`, which is not known: the roles are {ROLES}"
             )),
             None => Ok(()),
         }

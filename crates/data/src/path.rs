@@ -1,9 +1,12 @@
 //! Paths to values within a row: `answer`, `reward_model.ground_truth`, `outputs[*].text`, `scores.*.value`.
 
+use serde::Deserialize;
+
 use super::row::{Row, Value};
 
 /// A top-level key, or a path into nested values.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
 pub(super) struct KeyPath {
     text: String,
     /// The steps of the path; empty if the text cannot be read as a path.
@@ -22,6 +25,12 @@ enum Step {
     Where(String, String),
     /// `choices[at]`: the elements of `choices` whose places are under the key `at` beside it.
     At(String, String),
+}
+
+impl From<String> for KeyPath {
+    fn from(text: String) -> Self {
+        Self::parse(&text)
+    }
 }
 
 impl KeyPath {

@@ -10,14 +10,18 @@ use super::path::KeyPath;
 use super::row::{Row, spelled_plainly};
 
 /// A shape of rows: where each field of a sample is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct Preset {
     /// Its name in `--preset`.
+    #[serde(skip)]
     pub name: String,
     /// Which programs write this shape.
     pub about: String,
     /// The advice for a row without a question, if it is not to name the question's key.
     pub(super) without_question: Option<String>,
+    /// Keys that hold something in rows without a response, and what to say of such a row.
+    pub(super) refused: Vec<(KeyPath, String)>,
     /// The key whose values tell repeated rows apart: in each file the rows with its first value count, and the others repeat them.
     pub(super) once: Option<String>,
     /// Whether its question is the prompt that an engine was given, with a chat template's markup.
@@ -29,57 +33,19 @@ pub struct Preset {
     /// The keys of an object that holds such rows, and those that lead to the list of them.
     document: Vec<String>,
     list: Vec<String>,
-    /// A key of the question, and the key of what it is about, if that stands by itself.
-    pub(super) context: Option<[String; 2]>,
     /// The key that numbers the rows of one id, which is then that of their group.
     pub(super) epoch: Option<KeyPath>,
     /// The key that says what went wrong, in rows that have no response for that.
     pub(super) failed: Option<KeyPath>,
-    /// Where each field is looked for; the first path found wins.
-    pub(super) paths: PerField<Vec<KeyPath>>,
     /// Paths to responses that are compared with each other; those of the first path are better than the others.
     pub(super) joined: Vec<KeyPath>,
     /// The key that says which of two responses is better, if it is not always the first.
     pub(super) better: Option<KeyPath>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    about: String,
-    #[serde(default)]
-    without_question: Option<String>,
-    #[serde(default)]
-    once: Option<String>,
-    #[serde(default)]
-    asks_as_engines_do: bool,
-    when: Vec<String>,
-    #[serde(default)]
-    over: Vec<String>,
-    #[serde(default)]
-    document: Vec<String>,
-    #[serde(default)]
-    list: Vec<String>,
-    #[serde(default)]
-    context: Option<[String; 2]>,
-    #[serde(default)]
-    epoch: Option<String>,
-    #[serde(default)]
-    failed: Option<String>,
-    question: Vec<String>,
-    reference: Vec<String>,
-    response: Vec<String>,
-    id: Vec<String>,
-    #[serde(default)]
-    steps: Vec<String>,
-    #[serde(default)]
-    rubric: Vec<String>,
-    #[serde(default)]
-    other: Vec<String>,
-    #[serde(default)]
-    joined: Vec<String>,
-    #[serde(default)]
-    better: Option<String>,
+    #[serde(flatten)]
+    own: BTreeMap<Field, Vec<KeyPath>>,
+    /// Where each field is looked for, its own paths first; the first path found wins.
+    #[serde(skip)]
+    pub(super) paths: PerField<Vec<KeyPath>>,
 }
 
 /// The name of the shape without keys of its own: one key for each field.
@@ -87,59 +53,24 @@ pub(super) const PLAIN: &str = "plain";
 
 static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     // The file is part of the program, and a test reads it.
-    let tables: BTreeMap<String, Table> =
+    let mut presets: BTreeMap<String, Preset> =
         toml::from_str(include_str!("presets.toml")).unwrap_or_default();
-    let paths = |texts: &[String]| -> Vec<KeyPath> {
-        texts.iter().map(|text| KeyPath::parse(text)).collect()
-    };
-    let plain = tables.get(PLAIN).map(Table::fields);
-    tables
-        .iter()
-        .map(|(name, table)| {
-            let own = table.fields();
-            Preset {
-                name: name.clone(),
-                about: table.about.clone(),
-                without_question: table.without_question.clone(),
-                asks_as_engines_do: table.asks_as_engines_do,
-                once: table.once.clone(),
-                when: paths(&table.when),
-                over: table.over.clone(),
-                document: table.document.clone(),
-                list: table.list.clone(),
-                context: table.context.clone(),
-                epoch: table.epoch.as_deref().map(KeyPath::parse),
-                failed: table.failed.as_deref().map(KeyPath::parse),
-                joined: paths(&table.joined),
-                better: table.better.as_deref().map(KeyPath::parse),
-                paths: Field::ALL.map(|field| {
-                    let mut texts = own[field as usize].clone();
-                    let usual = plain.iter().flat_map(|plain| plain[field as usize]);
-                    for text in usual {
-                        if !texts.contains(text) {
-                            texts.push(text.clone());
-                        }
-                    }
-                    paths(&texts)
-                }),
+    let usual = presets.get(PLAIN).map(|plain| plain.own.clone());
+    let usual = usual.unwrap_or_default();
+    for (name, preset) in &mut presets {
+        preset.name.clone_from(name);
+        preset.paths = Field::ALL.map(|field| {
+            let mut paths: Vec<KeyPath> = preset.own.remove(&field).unwrap_or_default();
+            for path in usual.get(&field).into_iter().flatten() {
+                if !paths.contains(path) {
+                    paths.push(path.clone());
+                }
             }
-        })
-        .collect()
-});
-
-impl Table {
-    fn fields(&self) -> PerField<&Vec<String>> {
-        Field::ALL.map(|field| match field {
-            Field::Question => &self.question,
-            Field::Reference => &self.reference,
-            Field::Response => &self.response,
-            Field::Id => &self.id,
-            Field::Steps => &self.steps,
-            Field::Rubric => &self.rubric,
-            Field::Other => &self.other,
-        })
+            paths
+        });
     }
-}
+    presets.into_values().collect()
+});
 
 /// Every preset, by name.
 pub fn presets() -> &'static [Preset] {
@@ -150,6 +81,16 @@ impl Preset {
     /// The preset of a name.
     pub fn named(name: &str) -> Option<&'static Self> {
         presets().iter().find(|preset| preset.name == name)
+    }
+
+    /// Refuses a row that says why it has no response.
+    pub(super) fn check(&self, row: &Row) -> Result<(), String> {
+        for (path, why) in &self.refused {
+            if path.find(row)?.iter().any(|value| !value.is_null()) {
+                return Err(why.clone());
+            }
+        }
+        Ok(())
     }
 
     /// The shape of a row.

@@ -30,9 +30,6 @@ pub trait Samples: Sync {
     fn outline(&self, position: usize) -> Outline;
 
     /// The samples at `positions`, in that order.
-    ///
-    /// # Errors
-    /// When a file cannot be read again, or has changed.
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError>;
 
     /// The position of the sample with this index.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::beside::Beside;
 use super::chat_prompt::asked;
 use super::columns::{ColumnMap, Field};
-use super::json_text::JsonText;
+use super::json_text::{JsonText, MARK};
 use super::keep::Keep;
 use super::messages::{Messages, Turn, prompt_of};
 use super::needs::RubricNeed;
@@ -18,6 +19,8 @@ use crate::rubric::Rubric;
 
 /// For up to so many responses, the row's length limit bounds what their samples take, though each holds the whole row.
 const FEW: usize = 16;
+/// Keys of lists of responses, which a cell of text cannot hold.
+const PLURALS: [&str; 4] = ["responses", "completions", "generations", "outputs"];
 /// The most memory, in bytes, of the samples of one row besides their responses.
 const MOST_REPEATED: usize = 1 << 30;
 
@@ -87,36 +90,20 @@ impl Texts {
 
     /// A sample for each response. Their ids are empty if the row has none, and their indices are 0.
     pub(super) fn samples(self) -> Vec<Sample> {
-        let Self {
-            id,
-            question,
-            messages,
-            references,
-            responses,
-            is_list,
-            response_key: _,
-            steps,
-            rubric,
-            other,
-            preferred,
-            epoch,
-        } = self;
+        let (references, is_list) = (self.references, self.is_list);
         let reference_answer = match references.as_slice() {
             [] => String::new(),
             [one] => one.clone(),
             several => shown_together(several),
         };
-        let alternatives = if references.len() > 1 {
-            references
-        } else {
-            Vec::new()
-        };
-        let group = (is_list || epoch.is_some()).then(|| match &id {
+        let several = references.len() > 1;
+        let alternatives = if several { references } else { Vec::new() };
+        let group = (is_list || self.epoch.is_some()).then(|| match &self.id {
             Some(id) => id.clone(),
             // With an empty text this would be the id of a blank response.
-            None => Sample::content_id(&question, &reference_answer, "\u{1}"),
+            None => Sample::content_id(&self.question, &reference_answer, "\u{1}"),
         });
-        let id = match (id, epoch) {
+        let id = match (self.id, self.epoch) {
             (Some(id), Some(epoch)) => Some(format!("{id}:{epoch}")),
             (id, _) => id,
         };
@@ -125,22 +112,21 @@ impl Texts {
             Some(id) => id.clone(),
             None => String::new(),
         };
+        let responses = self.responses.into_iter().enumerate();
         responses
-            .into_iter()
-            .enumerate()
             .map(|(part, student_answer)| Sample {
                 id: with_id(part),
                 index: 0,
-                question: question.clone(),
-                messages: messages.clone(),
+                question: self.question.clone(),
+                messages: self.messages.clone(),
                 reference_answer: reference_answer.clone(),
                 alternatives: alternatives.clone(),
                 student_answer,
-                steps: steps.clone(),
-                rubric: rubric.clone(),
-                other_answer: other.clone(),
+                steps: self.steps.clone(),
+                rubric: self.rubric.clone(),
+                other_answer: self.other.clone(),
                 group: group.clone(),
-                preferred: preferred.get(part).copied().flatten(),
+                preferred: self.preferred.get(part).copied().flatten(),
                 kept: Map::new(),
             })
             .collect()
@@ -231,7 +217,10 @@ impl Row<'_> {
         }
         if field == Field::Reference
             && !columns.needs().reference
-            && found.values.iter().all(|value| value.is_null())
+            && found
+                .values
+                .iter()
+                .all(|value| value.is_null() || value.text().starts_with(MARK))
         {
             return Ok(None);
         }
@@ -282,20 +271,18 @@ impl Row<'_> {
                 read.how = Some("its chat markers left out".into());
             }
         }
-        if let (Field::Question, Some([of, about]), [text]) =
-            (field, &preset.context, read.texts.as_mut_slice())
-            && key == of
-            && !columns.names(Field::Question)
-            && !columns.named().contains(about)
-            && let Some(value) = self.get(about)?.filter(|value| !value.is_null())
+        let beside = Beside(self, key, columns);
+        let is_named = columns.names(field);
+        if let (Field::Question, None, [text]) = (field, &read.how, read.texts.as_mut_slice())
+            && !preset.asks_as_engines_do
+            && !is_named
+            && let Some([whole, how]) = beside.complete(text)?
         {
-            let context = value
-                .string()
-                .map_err(|_| format!("`{about}`, what `{key}` is about, is no text"))?;
-            if !context.trim().is_empty() {
-                *text = format!("{text}\n\n{context}");
-                read.how = Some(format!("and {about}").into());
-            }
+            *text = whole;
+            read.how = Some(how.into());
+        }
+        if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice()) {
+            beside.check_place(*value)?;
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
@@ -637,6 +624,17 @@ impl Value<'_> {
                     && let Some(messages) = Messages::in_text(&text)
                 {
                     return read.turn(&messages, field, key);
+                }
+                let is_list_of_responses = PLURALS.contains(&key) && text.starts_with('[');
+                // The rules leave a reference that is a list written as text open, and say so.
+                let must_be_text = field == Field::Question
+                    || field == Field::Reference && !text.starts_with(['[', '(']);
+                if json.starts_with(MARK) && (must_be_text || is_list_of_responses) {
+                    return Err(format!(
+                        "`{key}` (the {}) is a list, an object or no value, as a program shows it in a cell: leave the cell empty, or give \
+                         the rows as JSON lines",
+                        noun(field)
+                    ));
                 }
                 let answer = (field == Field::Reference)
                     .then(|| gsm8k_answer(&text))

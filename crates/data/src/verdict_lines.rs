@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::error::DatasetError;
 use super::input::{LineLimit, Next, sources};
 use super::json_text::without_nan;
+use super::output::{CellKind, KINDS};
 use crate::verdict::{Confidence, Status, Usage};
 
 /// How many lines are passed on at a time.
@@ -134,30 +135,6 @@ fn of_another_kind(row: &[u8]) -> Option<String> {
 /// Keys of a row that a message shows.
 const SHOWN_KEYS: usize = 8;
 
-/// Keys of a verdict that hold numbers in a table; also those that begin with `confidence_` and `usage_`.
-const NUMBERS: [&str; 6] = [
-    "index",
-    "trial",
-    "first_error",
-    "score",
-    "reward",
-    "advantage",
-];
-
-/// Keys of a verdict that hold booleans.
-const TRUTHS: [&str; 10] = [
-    "process",
-    "outcome",
-    "perfect",
-    "overall",
-    "rule_outcome",
-    "inconsistent",
-    "skipped",
-    "audited",
-    "reused",
-    "open",
-];
-
 /// The column of a table for a key that was kept of the row.
 const KEPT: &str = "input";
 
@@ -196,14 +173,10 @@ fn as_line(row: &[u8]) -> Option<Vec<u8>> {
 /// The number or boolean in a cell of text, if its column has such. Other programs write `True` and `0.0` for `true` and `0`.
 fn scalar(key: &str, text: &str) -> Option<Value> {
     let text = text.trim();
-    if TRUTHS.contains(&key) {
-        let truth = text.to_ascii_lowercase().parse::<bool>().ok()?;
-        return Some(Value::Bool(truth));
-    }
-    let is_number =
-        NUMBERS.contains(&key) || key.starts_with("confidence_") || key.starts_with("usage_");
-    if !is_number {
-        return None;
+    match KINDS.get(key)? {
+        CellKind::Boolean => return Some(text.to_ascii_lowercase().parse::<bool>().ok()?.into()),
+        CellKind::Integer | CellKind::Number => {}
+        _ => return None,
     }
     let whole = text.strip_suffix(".0").unwrap_or(text);
     let number: Value = serde_json::from_str(whole).ok()?;

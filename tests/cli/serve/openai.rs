@@ -61,6 +61,9 @@ fn answers_are_those_of_batch_files() {
     server
         .get("/v1/models/other")
         .expect(404, &["there is no model \"other\""]);
+    server
+        .post("/v1/responses", &json!({"model": "tiny", "input": "hi"}))
+        .expect(404, &["send chats to /v1/chat/completions"]);
 }
 
 #[test]

@@ -20,17 +20,9 @@ const ARCHIVE: &[u8] = b"PK\x03\x04";
 /// Whether a zip archive is an Office document, by the name of its first file.
 fn is_office(head: &[u8]) -> bool {
     let name = head.get(30..).unwrap_or_default();
-    let firsts = [
-        "[Content_Types]",
-        "docProps/",
-        "_rels/",
-        "xl/",
-        "word/",
-        "mimetypeapplication/vnd.oasis",
-    ];
-    firsts
-        .iter()
-        .any(|first| name.starts_with(first.as_bytes()))
+    let mut firsts =
+        "[Content_Types] docProps/ _rels/ xl/ word/ mimetypeapplication/vnd.oasis".split(' ');
+    firsts.any(|first| name.starts_with(first.as_bytes()))
 }
 
 /// How much text was unpacked from a compressed file so far.
@@ -123,20 +115,22 @@ impl Bytes {
             [0x1f, 0x8b, ..] => Some("gzip"),
             // A frame of zstd, or the skippable frame that some compressors begin with.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
-            [b'B', b'Z', b'h', ..] => return Err(unpack(file, "compressed with bzip2")),
-            [0xfd, b'7', b'z', b'X', ..] => return Err(unpack(file, "compressed with xz")),
-            [b'P', b'K', 3, 4, ..] if is_office(&head) => {
-                return Err(DatasetError::Format {
-                    file,
-                    found: "an Excel workbook, or another Office document",
-                    advice: "save its table as CSV",
-                });
-            }
             [b'P', b'K', 3, 4, ..] => {
+                let (found, advice) = if is_office(&head) {
+                    (
+                        "an Excel workbook, or another Office document",
+                        "save its table as CSV",
+                    )
+                } else {
+                    (
+                        "a zip archive",
+                        "unpack it, or pack it with gzip or zstd; a log of Inspect (`.eval`) is read if it is named, not from a pipe",
+                    )
+                };
                 return Err(DatasetError::Format {
                     file,
-                    found: "a zip archive",
-                    advice: "unpack it, or pack it with gzip or zstd; a log of Inspect (`.eval`) is read if it is named, not from a pipe",
+                    found,
+                    advice,
                 });
             }
             // An empty file is neither valid gzip nor valid zstd.
@@ -301,14 +295,6 @@ fn zstd(bytes: impl Read + 'static) -> io::Result<impl Read> {
     // The largest window that `zstd --ultra --long=31` uses.
     decoder.window_log_max(31)?;
     Ok(decoder)
-}
-
-fn unpack(file: String, found: &'static str) -> DatasetError {
-    DatasetError::Format {
-        file,
-        found,
-        advice: "unpack it, or pack it with gzip or zstd",
-    }
 }
 
 #[cfg(test)]

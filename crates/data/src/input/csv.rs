@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::bytes::{Bytes, ending};
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
+use crate::json_text::MARK;
 use crate::messages::Messages;
 
 /// The records of a source.
@@ -70,6 +71,18 @@ pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
         .collect()
 }
 
+/// The JSON of a cell that shows no value, or a list or an object with texts, as Python or JSON do, with the mark of such cells.
+fn marked(cell: &str) -> Option<String> {
+    let within = cell.trim_start_matches(['[', '{', '(']).trim_start();
+    let is_list = cell.starts_with(['[', '{', '(']) && within.starts_with('\'')
+        // In Python a text with an apostrophe has other quotes.
+        || cell.starts_with("[\"") && (cell.ends_with("']") || cell.ends_with("\"]"));
+    let is_marked = is_list || ["nan", "NaN", "None", "<NA>"].contains(&cell);
+    let (first, rest) = cell.split_at_checked(1).filter(|_| is_marked)?;
+    let rest = Value::from(rest).to_string();
+    Some(format!("{MARK}{:02x}{}", first.as_bytes()[0], &rest[1..]))
+}
+
 impl Csv {
     pub(super) fn new(bytes: Bytes, delimiter: u8) -> Result<Self, DatasetError> {
         let mut csv = Self {
@@ -98,22 +111,18 @@ impl Csv {
     /// Reads a record; `false` at the end. An unclosed quote does not take a whole file into memory.
     fn read(&mut self) -> Result<bool, DatasetError> {
         let most = self.bytes.limit.bytes() as u64 + self.bytes.limit.passed_over();
-        let (mut read, mut begun, mut length) = (0, false, 0);
+        let (mut read, mut passed_over, mut length) = (0, 0, 0);
         let record = &mut self.record;
         (record.count, record.unclosed) = (0, None);
         self.place = self.parser.line() as usize;
         loop {
-            if read > most {
-                let limit = self.bytes.limit.passed_over();
-                return Err(self.bytes.endless(self.place, limit));
-            }
             let input = match self.bytes.reader.fill_buf() {
                 Ok(input) => input,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(source) => return Err(self.bytes.broken_off(self.place, source)),
             };
             let at_end = input.is_empty();
-            if !begun {
+            if read == 0 {
                 let is_end_of_line = |byte: &&u8| matches!(byte, b'\r' | b'\n');
                 let blank = input.iter().take_while(is_end_of_line).count();
                 if blank > 0 {
@@ -123,7 +132,10 @@ impl Csv {
                         .read_record(blank_lines, &mut record.bytes, &mut record.ends);
                     self.bytes.reader.consume(blank);
                     self.place = self.parser.line() as usize;
-                    read += blank as u64;
+                    passed_over += blank as u64;
+                    if passed_over > most {
+                        return Err(self.bytes.endless(self.place, passed_over));
+                    }
                     continue;
                 }
                 if at_end {
@@ -136,7 +148,6 @@ impl Csv {
                 None if at_end => &b"\n"[..],
                 None => input,
             };
-            begun = true;
             let line = self.parser.line() as usize;
             let (result, taken, written, ends) = self.parser.read_record(
                 input,
@@ -157,6 +168,9 @@ impl Csv {
                     record.ends.resize(2 * record.ends.len(), 0);
                 }
                 ReadRecordResult::InputEmpty if at_end => record.unclosed = Some(line),
+                ReadRecordResult::InputEmpty if read > most => {
+                    return Err(self.bytes.endless(self.place, read));
+                }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::Record => break,
                 ReadRecordResult::End => return Ok(false),
@@ -215,9 +229,11 @@ impl RowReader for Csv {
             row.extend_from_slice(key.as_bytes());
             // A table has no lists; its cells hold them as JSON.
             let messages = Messages::in_text(value).and_then(|_| serde_json::from_str(value).ok());
-            let value = messages.unwrap_or_else(|| Value::from(value));
-            // Writing to memory does not fail.
-            let _ = serde_json::to_writer(&mut *row, &value);
+            let value = match messages {
+                None => marked(value).unwrap_or_else(|| Value::from(value).to_string()),
+                Some(messages) => Value::to_string(&messages),
+            };
+            row.extend_from_slice(value.as_bytes());
         }
         row.push(b'}');
         if row.len() > self.bytes.limit.bytes() {
@@ -300,9 +316,57 @@ mod tests {
         let mut csv = Csv::new(bytes, b',').unwrap();
         let error = csv.next(&mut Vec::new()).unwrap_err();
         assert!(
-            matches!(error, DatasetError::Endless { read: 400, .. }),
+            matches!(error, DatasetError::Endless { read: 501.., .. }),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_record_far_beyond_the_limit_is_one_bad_row_whatever_memory_the_last_one_took() {
+        let long = "x".repeat(3000);
+        let text = format!("a,b\n1,2\n3,{long}\n{}4,5\n", "\n".repeat(300));
+        let bytes =
+            Bytes::new("rows.csv".into(), Cursor::new(text), LineLimit(100), false).unwrap();
+        let mut csv = Csv::new(bytes, b',').unwrap();
+        let mut row = Vec::new();
+        let rows: Vec<_> = (0..4).map(|_| csv.next(&mut row).unwrap()).collect();
+        assert!(
+            matches!(rows[..], [Next::Row, Next::Bad(_), Next::Row, Next::End]),
+            "{rows:?}"
+        );
+    }
+
+    #[test]
+    fn cells_that_are_no_text_are_marked_and_come_back_as_they_were() {
+        for cell in [
+            "nan",
+            "None",
+            "[{'role': 'user', 'content': 'q'}]",
+            "[{'content': 'q', 'role': 'user'}\n {'content': 'r'}]",
+            "{'ground_truth': '4', 'style': 'rule'}",
+            "['a' 'b']",
+            "[\"it's\", 'b']",
+            "('a', 'b')",
+            "[\"it's\", \"b\"]",
+        ] {
+            let json = marked(cell).unwrap();
+            assert!(json.starts_with(MARK), "{json}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), cell);
+        }
+        for cell in [
+            "None of them",
+            "nano",
+            "[1, 2]",
+            "[0, 1)",
+            "{1, 2}",
+            "'tis",
+            "f' = 2",
+            "[x]",
+            "[]",
+            "",
+        ] {
+            assert_eq!(marked(cell), None, "{cell}");
+        }
     }
 
     #[test]

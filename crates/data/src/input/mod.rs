@@ -66,9 +66,6 @@ impl Source {
     /// Opens it, and tells by its first bytes how it is compressed and what rows it holds. No row is taken into memory
     /// beyond `limit`; what must be copied to be read is copied to a temporary file beside `output`. `named` are keys that
     /// the user named: a first line with one of them is a table's header.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is of a kind that is not supported.
     pub fn open(
         &self,
         limit: LineLimit,
@@ -158,9 +155,6 @@ fn rows(
 }
 
 /// The files that `inputs` stand for, in the order given, a folder's sorted by path; `output` is skipped in folders.
-///
-/// # Errors
-/// When an input is missing, is named twice, or is the output.
 pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>, DatasetError> {
     if inputs.is_empty() {
         return Err(DatasetError::NoInput);
@@ -323,9 +317,6 @@ pub enum Next {
 /// The rows of one source, one after another, each as the text of a JSON object (not yet known to be valid).
 pub trait RowReader {
     /// Reads the next row into `row`; for something that is not a row its text, or the beginning of that.
-    ///
-    /// # Errors
-    /// When the source cannot be read or decompressed, or a row that is too long has no end far beyond the limit.
     fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError>;
 
     /// The place of the last row for messages: its line, from 1, or its number in a Parquet file.

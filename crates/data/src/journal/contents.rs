@@ -39,9 +39,6 @@ pub(super) struct InputLine {
 pub(super) const INPUT_START: &[u8] = b"{\"input\":";
 
 /// The manifest of a run, with its latest input; `None` if there is no journal.
-///
-/// # Errors
-/// When it cannot be read, or does not begin with a manifest.
 pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
     let mut line = Vec::new();
     // Checked before opening, which would wait forever on a pipe.

@@ -211,24 +211,18 @@ fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Di
             format!("{field}.{key}")
         }
     };
-    let nothing = || "nothing".to_owned();
-    for (key, value) in earlier_fields {
-        match now_fields.get(key) {
-            Some(now) => compare(at(key), value, now, differences),
-            None => differences.push(Difference {
+    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    let added = now_fields
+        .keys()
+        .filter(|key| !earlier_fields.contains_key(*key));
+    for key in earlier_fields.keys().chain(added) {
+        match (earlier_fields.get(key), now_fields.get(key)) {
+            (Some(earlier), Some(now)) => compare(at(key), earlier, now, differences),
+            (earlier, now) => differences.push(Difference {
                 field: at(key),
-                journal: value.to_string(),
-                now: nothing(),
+                journal: text(earlier),
+                now: text(now),
             }),
-        }
-    }
-    for (key, value) in now_fields {
-        if !earlier_fields.contains_key(key) {
-            differences.push(Difference {
-                field: at(key),
-                journal: nothing(),
-                now: value.to_string(),
-            });
         }
     }
 }

@@ -42,11 +42,8 @@ pub struct Loaded<S = Vec<Sample>> {
     pub samples: S,
     /// The bad lines, with `skip_bad`.
     pub rejected: Rejected,
-    /// 32 hexadecimal characters that change with any accepted sample: its id, its texts, its place.
-    ///
-    /// It covers the rows within the limit, of all shards: every shard of one input has the same fingerprint. Not covered
-    /// are the names and compression of files, columns that are not used, and rejected lines, so that none of these keeps a
-    /// run from being resumed.
+    /// 32 hexadecimal characters that change with any accepted sample within the limit, of all shards: its id, its texts, its place.
+    /// Names of files, columns that are not used and rejected lines do not keep a run from being resumed.
     pub fingerprint: String,
     /// The fingerprint of the first [`LoadOptions::earlier`] accepted rows, if there are that many.
     pub earlier_fingerprint: Option<String>,
@@ -67,11 +64,6 @@ pub struct Loaded<S = Vec<Sample>> {
 /// path, without hidden ones and without what juror itself wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines,
 /// CRLF and a byte order mark do not matter.
 ///
-/// A row's own id must be unique in the whole input. A row without one gets [`Sample::content_id`]; the second row with the
-/// very same content gets that id and `-2`, the third `-3`, and so on. A row with a list of responses gives one sample for
-/// each, with the row's id (or the content id of its question and reference) as [`Sample::group`], and, if the row has an
-/// id, that id and `:0`, `:1`, … as their ids.
-///
 /// # Errors
 /// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`] then lists
 /// the first of them.
@@ -85,9 +77,6 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
 }
 
 /// Reads and validates inputs as [`load`] does, and passes each sample to `visit` instead of keeping it.
-///
-/// # Errors
-/// As [`load`].
 pub fn each(
     inputs: &[PathBuf],
     options: &LoadOptions,
@@ -108,9 +97,6 @@ pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, 
 }
 
 /// As [`index()`], passing each sample to `visit` on the way.
-///
-/// # Errors
-/// As [`index()`].
 pub fn index_each(
     inputs: &[PathBuf],
     options: &LoadOptions,

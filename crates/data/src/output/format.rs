@@ -41,9 +41,6 @@ impl OutputFormat {
 
     /// Lets `fill` write verdict lines, and writes them to `file` in this format, as [`OutputFile::write`] does. `keep`
     /// names the keys of the input that are kept in the lines.
-    ///
-    /// # Errors
-    /// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
     pub fn write(
         self,
         file: &OutputFile,

@@ -21,6 +21,7 @@ pub use self::file::{OutputFile, Outputs};
 pub use self::format::OutputFormat;
 pub use self::mark::Mark;
 
+pub(super) use self::table::KINDS;
 pub use self::table::{CellKind, Column, JsonLineSink};
 use self::target::Target;
 
@@ -65,9 +66,6 @@ impl OutputError {
 }
 
 /// Finds out before anything is judged whether `out` can be a file.
-///
-/// # Errors
-/// When it is a folder, or would lie in one that does not exist.
 pub fn check_place(out: &Path) -> Result<(), OutputError> {
     let path = out.to_owned();
     let folder = folder_of(out);
@@ -114,9 +112,6 @@ pub fn has_place_beside(out: &Path) -> bool {
 /// Nothing else is ever renamed over. The target of a symbolic link, and a file that has other names, are written in place
 /// once `fill` has written everything to a temporary file. A device or pipe is written to as `fill` goes on; so is a
 /// descriptor of this process, such as `/dev/stdout`, after what was written to it before.
-///
-/// # Errors
-/// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
 fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -129,6 +124,7 @@ fn write_atomically(
         path: path.to_owned(),
         source,
     };
+    let open = |append| File::options().write(true).append(append).open(path);
     match Target::of(path) {
         Target::Folder => Err(OutputError::Folder {
             path: path.to_owned(),
@@ -136,30 +132,22 @@ fn write_atomically(
         Target::Replace(permissions) => replace(path, permissions, fill).map_err(whole),
         Target::InPlace => {
             let mut filled = super::spool::temporary(Some(path)).map_err(whole)?;
-            fill_file(&filled, fill).map_err(whole)?;
+            fill_stream(&filled, fill).map_err(whole)?;
             overwrite(path, &mut filled).map_err(in_place)
         }
-        Target::Stream => File::options()
-            .write(true)
-            .open(path)
-            .and_then(|file| fill_file(&file, fill))
+        Target::Stream => open(false)
+            .and_then(|file| fill_stream(&file, fill))
             .map_err(in_place),
         // Opening a descriptor again does not continue at its position, but appending never overwrites what was written before.
-        Target::OtherDescriptor => File::options()
-            .append(true)
-            .open(path)
-            .and_then(|file| fill_file(&file, fill))
+        Target::OtherDescriptor => open(true)
+            .and_then(|file| fill_stream(&file, fill))
             .map_err(in_place),
         Target::Descriptor(1) => fill_stream(std::io::stdout().lock(), fill).map_err(in_place),
         Target::Descriptor(2) => fill_stream(std::io::stderr().lock(), fill).map_err(in_place),
         Target::Descriptor(number) => target::descriptor(number, path)
-            .and_then(|file| fill_file(&file, fill))
+            .and_then(|file| fill_stream(&file, fill))
             .map_err(in_place),
     }
-}
-
-fn fill_file(file: &File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    fill_stream(file, fill)
 }
 
 fn fill_stream(
@@ -190,7 +178,7 @@ fn replace(
 ) -> io::Result<()> {
     remove_left_over(path);
     let temporary = temporary_beside(path)?;
-    fill_file(temporary.as_file(), fill)?;
+    fill_stream(temporary.as_file(), fill)?;
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions)?;
     }
@@ -276,9 +264,6 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 /// Makes a new name in `folder` survive a power cut.
-///
-/// # Errors
-/// What the system says where the folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());

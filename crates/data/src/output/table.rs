@@ -1,9 +1,10 @@
 //! Tables, in CSV or Parquet instead of JSON lines, of verdicts and of what is built from them.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -53,47 +54,27 @@ impl CellKind {
     }
 }
 
-/// The columns of every table, by the verdict line's keys: `confidence.process` becomes the column `confidence_process`. A
-/// key that is neither here nor kept, such as `raw`, is in no table.
-const COLUMNS: [(&str, CellKind); 37] = [
-    ("id", CellKind::Text),
-    ("index", CellKind::Integer),
-    ("group", CellKind::Text),
-    ("trial", CellKind::Integer),
-    ("status", CellKind::Text),
-    ("process", CellKind::Boolean),
-    ("outcome", CellKind::Boolean),
-    ("perfect", CellKind::Boolean),
-    ("label", CellKind::Text),
-    ("answer", CellKind::Text),
-    ("first_error", CellKind::Integer),
-    ("step_rewards", CellKind::Text),
-    ("parts", CellKind::Text),
-    ("score", CellKind::Number),
-    ("criteria", CellKind::Text),
-    ("overall", CellKind::Boolean),
-    ("reward", CellKind::Number),
-    ("advantage", CellKind::Number),
-    ("reason", CellKind::Text),
-    ("outcome_source", CellKind::Text),
-    ("rule_outcome", CellKind::Boolean),
-    ("confidence.process", CellKind::Number),
-    ("confidence.outcome", CellKind::Number),
-    ("confidence.perfect", CellKind::Number),
-    ("confidence.score", CellKind::Number),
-    ("usage.prompt_tokens", CellKind::Integer),
-    ("usage.cached_tokens", CellKind::Integer),
-    ("usage.completion_tokens", CellKind::Integer),
-    ("usage.known_tokens", CellKind::Integer),
-    ("usage.left_out_tokens", CellKind::Integer),
-    ("parse_rule", CellKind::Text),
-    ("inconsistent", CellKind::Boolean),
-    ("skipped", CellKind::Boolean),
-    ("audited", CellKind::Boolean),
-    ("error", CellKind::Text),
-    ("open", CellKind::Boolean),
-    ("raw.completion", CellKind::Text),
-];
+/// The columns of every table and their types, by the verdict line's keys: `confidence.process` becomes the column
+/// `confidence_process`. A key that is neither here nor kept, such as `raw`, is in no table.
+const COLUMNS: &str = include_str!("columns.tsv");
+
+/// The names of these columns, the keys that lead to their values, and their types.
+fn own_columns() -> impl Iterator<Item = (String, &'static str, CellKind)> {
+    let columns = COLUMNS.lines().filter_map(|line| line.split_once('\t'));
+    columns.map(|(path, kind)| {
+        let kind = match kind {
+            "boolean" => CellKind::Boolean,
+            "integer" => CellKind::Integer,
+            "number" => CellKind::Number,
+            _ => CellKind::Text,
+        };
+        (path.replace('.', "_"), path, kind)
+    })
+}
+
+/// The types of these columns, by their names.
+pub(crate) static KINDS: LazyLock<HashMap<String, CellKind>> =
+    LazyLock::new(|| own_columns().map(|(name, _, kind)| (name, kind)).collect());
 
 /// A column, and where its value is in a line.
 #[derive(Debug, Clone)]
@@ -105,8 +86,8 @@ pub struct Column {
 
 /// The columns of a table: the verdict's, then a column for each kept key (`all` is one column of JSON).
 pub(super) fn columns(keep: &[String]) -> Vec<Column> {
-    let own = COLUMNS.iter().map(|&(path, kind)| Column {
-        name: path.replace('.', "_"),
+    let own = own_columns().map(|(name, path, kind)| Column {
+        name,
         keys: path.split('.').map(str::to_owned).collect(),
         kind,
     });
@@ -400,28 +381,24 @@ fn write_group<W: Write + Send>(
         let Some(mut writer) = group.next_column()? else {
             return Err(io::Error::other("fewer columns than the schema has"));
         };
+        macro_rules! batch {
+            ($writer:ident, $of:expr) => {{
+                let values: Vec<_> = values.map($of).collect();
+                $writer.write_batch(&values, Some(&there), None)?;
+            }};
+        }
         match writer.untyped() {
             ColumnWriter::ByteArrayColumnWriter(writer) => {
-                let values: Vec<ByteArray> = values
-                    .map(|value| text(value).into_bytes().into())
-                    .collect();
-                writer.write_batch(&values, Some(&there), None)?;
+                batch!(writer, |value| ByteArray::from(text(value).into_bytes()));
             }
             ColumnWriter::BoolColumnWriter(writer) => {
-                let values: Vec<bool> = values.map(|value| value == &Value::Bool(true)).collect();
-                writer.write_batch(&values, Some(&there), None)?;
+                batch!(writer, |value| value == &Value::Bool(true));
             }
             ColumnWriter::Int64ColumnWriter(writer) => {
-                let values: Vec<i64> = values
-                    .map(|value| value.as_i64().unwrap_or(i64::MAX))
-                    .collect();
-                writer.write_batch(&values, Some(&there), None)?;
+                batch!(writer, |value| value.as_i64().unwrap_or(i64::MAX));
             }
             ColumnWriter::DoubleColumnWriter(writer) => {
-                let values: Vec<f64> = values
-                    .map(|value| value.as_f64().unwrap_or(f64::NAN))
-                    .collect();
-                writer.write_batch(&values, Some(&there), None)?;
+                batch!(writer, |value| value.as_f64().unwrap_or(f64::NAN));
             }
             _ => return Err(io::Error::other("a column of a type that is not written")),
         }

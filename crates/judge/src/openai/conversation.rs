@@ -360,7 +360,13 @@ impl ChatModel {
 fn written(messages: &[Message], mut content: impl FnMut(&Message) -> String) -> Value {
     messages
         .iter()
-        .map(|message| json!({"role": message.role, "content": content(message)}))
+        .map(|message| {
+            let mut written = json!({"role": message.role, "content": content(message)});
+            if let Some(name) = &message.name {
+                written["name"] = json!(name);
+            }
+            written
+        })
         .collect()
 }
 

@@ -35,6 +35,8 @@ const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", 
 pub(crate) struct Message {
     /// Who says it: `system`, `user`, `assistant`, …
     pub(crate) role: String,
+    /// Its author among others of this role.
+    pub(crate) name: Option<String>,
     /// Its text, in parts that are tokenised apart.
     pub(crate) parts: Vec<String>,
 }
@@ -168,6 +170,9 @@ impl GenerationRequest {
             .sampling(Sampling::GREEDY)
             .validate()
             .map_err(|error| error.to_string())?;
+        if body.get("best_of").and_then(Value::as_u64) == Some(request.n.into()) {
+            body.remove("best_of");
+        }
         refuse_the_rest(&body)?;
         Ok(request)
     }
@@ -267,6 +272,9 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
         let is_name = |role: &str| {
             (1..=32).contains(&role.len()) && role.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         };
+        let is_plain = |name: &str| {
+            name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        };
         let role = match message.remove("role") {
             Some(Value::String(role)) if is_name(&role) => role,
             Some(other) => return Err(format!("message {at} has the role {other}, which is no name of a role")),
@@ -279,9 +287,11 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
         };
         // A call is told from others by its place, and the function of a result by its call.
         message.remove("tool_call_id");
-        if role == "tool" {
-            message.remove("name");
-        }
+        let name = match message.remove("name").filter(|_| role != "tool") {
+            None => None,
+            Some(Value::String(name)) if is_plain(&name) => Some(name),
+            Some(other) => return Err(format!("message {at} has the name {other}, which is no word of at most 64 letters, digits, `_` and `-`")),
+        };
         let is_answer = role == "assistant";
         if is_answer {
             // An earlier answer's thinking and sources are no part of what it says.
@@ -317,7 +327,7 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
                 "message {at}: `{key}` is not applied here: leave it out, or use an engine that has it"
             ));
         }
-        Ok(Message { role, parts })
+        Ok(Message { role, name, parts })
     })
     .collect()
 }

@@ -209,41 +209,22 @@ impl Leaf {
             };
             return Self::Class(names.iter().map(name).collect());
         }
+        let time = |unit, is_utc| Self::Time { unit, is_utc };
+        let moment = |unit, is_utc| Self::Moment { unit, is_utc };
         match (info.logical_type_ref(), info.converted_type(), arrow) {
             (Some(LogicalType::Uuid), ..) => Self::Uuid,
-            (Some(LogicalType::Time(time)), ..) => Self::Time {
-                unit: unit(&time.unit),
-                is_utc: time.is_adjusted_to_u_t_c,
-            },
-            (Some(LogicalType::Timestamp(time)), ..) => Self::Moment {
-                unit: unit(&time.unit),
-                is_utc: time.is_adjusted_to_u_t_c,
-            },
+            (Some(LogicalType::Time(t)), ..) => time(unit(&t.unit), t.is_adjusted_to_u_t_c),
+            (Some(LogicalType::Timestamp(t)), ..) => moment(unit(&t.unit), t.is_adjusted_to_u_t_c),
             (_, ConvertedType::INTERVAL, _) => Self::Interval,
             (_, ConvertedType::DATE, _) => Self::Date,
             (_, ConvertedType::JSON, _) => Self::Json,
             // Without a logical type the file does not say whether there is a zone.
-            (_, ConvertedType::TIME_MILLIS, _) => Self::Time {
-                unit: SECOND / 1000,
-                is_utc: false,
-            },
-            (_, ConvertedType::TIME_MICROS, _) => Self::Time {
-                unit: SECOND / 1_000_000,
-                is_utc: false,
-            },
-            (_, ConvertedType::TIMESTAMP_MILLIS, _) => Self::Moment {
-                unit: SECOND / 1000,
-                is_utc: false,
-            },
-            (_, ConvertedType::TIMESTAMP_MICROS, _) => Self::Moment {
-                unit: SECOND / 1_000_000,
-                is_utc: false,
-            },
+            (_, ConvertedType::TIME_MILLIS, _) => time(SECOND / 1000, false),
+            (_, ConvertedType::TIME_MICROS, _) => time(SECOND / 1_000_000, false),
+            (_, ConvertedType::TIMESTAMP_MILLIS, _) => moment(SECOND / 1000, false),
+            (_, ConvertedType::TIMESTAMP_MICROS, _) => moment(SECOND / 1_000_000, false),
             // The crate reads these in milliseconds.
-            _ if physical == Physical::INT96 => Self::Moment {
-                unit: SECOND / 1000,
-                is_utc: false,
-            },
+            _ if physical == Physical::INT96 => moment(SECOND / 1000, false),
             (None, _, Some(Kind::Duration(unit))) if physical == Physical::INT64 => {
                 Self::Duration { unit }
             }

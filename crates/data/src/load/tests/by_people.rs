@@ -108,6 +108,65 @@ fn messages_in_a_cell_are_messages() {
     }
 }
 
+/// `to_csv` of pandas writes lists and objects as Python shows them.
+#[test]
+fn cells_of_other_values_than_text_are_no_text() {
+    let load = |table: &str| {
+        let files = Files::new(&[("rows.csv", table.as_bytes())]);
+        files
+            .load(&["rows.csv"], &LoadOptions::default())
+            .map_err(|error| error.to_string())
+    };
+    for (table, key) in [
+        (
+            "prompt,answer,response\n\"[{'content': '2+2?', 'role': 'user'}]\",4,4\n",
+            "`prompt` (the question)",
+        ),
+        (
+            "question,answer,response\n2+2,\"{'ground_truth': '4'}\",4\n",
+            "`answer` (the reference answer)",
+        ),
+        (
+            "question,answer,responses\n2+2,4,\"['It is 4', 'It is 5']\"\n",
+            "`responses` (the response)",
+        ),
+        (
+            "question,answer,responses\n2+2,4,\"[\"\"It is 4\"\", \"\"It is 5\"\"]\"\n",
+            "`responses` (the response)",
+        ),
+        (
+            "question,answer,response\n2+2,nan,4\n",
+            "`answer` (the reference answer)",
+        ),
+        (
+            "question,answer,response\n2+2,None,4\n",
+            "`answer` (the reference answer)",
+        ),
+    ] {
+        let error = load(table).unwrap_err();
+        let expected =
+            format!("{key} is a list, an object or no value, as a program shows it in a cell");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let texts = |table: &str| {
+        let samples = load(table).unwrap().samples;
+        let texts = samples
+            .into_iter()
+            .map(|sample| [sample.reference_answer, sample.student_answer]);
+        texts.collect::<Vec<_>>()
+    };
+    // Lists as references are the rules' to leave open. A response is whatever it says, an interval no list of texts.
+    let table = "question,answer,response\n2+2,\"['4', 'four']\",four\n";
+    assert_eq!(texts(table), [["['4', 'four']", "four"]]);
+    let table = "question,answer,response\n2+2,4,\"[\"\"It is 4\"\", \"\"It is 5\"\"]\"\n";
+    assert_eq!(texts(table), [["4", r#"["It is 4", "It is 5"]"#]]);
+    let table = "question,answer,response\nq,\"[1, 2]\",\"['a']\"\nq,\"[1, 2]\",None\n";
+    assert_eq!(texts(table), [["[1, 2]", "['a']"], ["[1, 2]", "None"]]);
+    // In JSON a text is a text.
+    let row = r#"{"question": "q", "answer": "['a']", "responses": "['a']"}"#;
+    assert_eq!(read("rows.jsonl", row).0[0][1..3], ["['a']", "['a']"]);
+}
+
 #[test]
 fn a_turn_with_reasoning_beside_it_is_said() {
     let row = r#"{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "reasoning_content": "t", "content": "r"}], "answer": "a"}"#;

@@ -265,6 +265,59 @@ fn rows_of_other_programs_are_recognised() {
     );
 }
 
+/// `output.completion` is not in logs of Inspect before 0.3.96.
+#[test]
+fn old_logs_of_inspect_have_their_answers_in_choices() {
+    let log = r#"{"version": 2, "status": "success", "eval": {}, "samples": [{"id": 1, "epoch": 1, "input": "q", "target": "a", "messages": [], "output": {"model": "m", "choices": [{"message": {"content": CONTENT, "role": "assistant"}, "stop_reason": "stop"}]}}]}"#;
+    for content in [
+        r#""r""#,
+        r#"[{"type": "reasoning", "reasoning": "t"}, {"type": "text", "text": "r"}]"#,
+    ] {
+        let (samples, columns) =
+            read("log.json", log.replace("CONTENT", content).as_bytes()).unwrap();
+        assert_eq!(samples, ["1:1|q|a|r"], "{columns}");
+    }
+}
+
+#[test]
+fn rows_without_a_response_say_why() {
+    for (row, expected) in [
+        // Multiple choice by log-likelihoods, as lm-eval writes it and as it is in memory.
+        (
+            r#"{"doc_id": 0, "doc": {"question": "q", "choices": ["x", "y"]}, "target": "1", "arguments": {"gen_args_0": {"arg_0": "q", "arg_1": " x"}}, "resps": [[["-25.6", "False"]], [["-23.5", "True"]]], "filtered_resps": [["-25.6", "False"]], "filter": "none"}"#,
+            "`resps` holds log-likelihoods",
+        ),
+        (
+            r#"{"doc_id": 0, "doc": {"question": "q"}, "target": 1, "resps": [[[-25.6, false]], [[-23.5, true]]]}"#,
+            "run the generative form of the task",
+        ),
+        (
+            r#"{"custom_id": "1", "response": {"status_code": 429, "body": {"error": {"message": "slow down"}}}, "error": null, "question": "q", "answer": "a"}"#,
+            "the request failed, and `response.body.error` says why",
+        ),
+        (
+            r#"{"custom_id": "1", "response": null, "error": {"code": "batch_expired"}, "question": "q", "answer": "a"}"#,
+            "the request failed, and `error` says why",
+        ),
+        (
+            r#"{"custom_id": "1", "response": {"status_code": 500, "body": {}}, "error": {"code": "x"}, "question": "q", "answer": "a"}"#,
+            "the request failed, and `error` says why",
+        ),
+        (
+            r#"{"input": "q", "output": "r", "gts": null, "score": 0.0, "step": 1}"#,
+            "their `gts`, the reference answer, is null",
+        ),
+    ] {
+        let error = read("rows.jsonl", row.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    // A row whose response the user names is judged.
+    let row = r#"{"doc_id": 0, "doc": {"question": "q"}, "target": "a", "resps": [[["-1", "True"]]], "said": "r"}"#;
+    let files = Files::one(row);
+    let loaded = files.rows(&columns(&["response=said"])).unwrap();
+    assert_eq!(loaded.samples[0].student_answer, "r");
+}
+
 #[test]
 fn rows_in_a_document_are_found() {
     let opencompass = r#"{

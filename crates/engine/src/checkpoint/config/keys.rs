@@ -14,11 +14,8 @@ pub(in crate::checkpoint) struct Keys<'a> {
     asked: RefCell<BTreeSet<String>>,
 }
 
-/// Keys that do not change the logits: names and versions, training, tokens, how libraries run the model.
+/// Keys that do not change the logits: names and versions, training, tokens, how libraries run the model; `*` ends a beginning.
 const WITHOUT_EFFECT: &str = include_str!("keys_without_effect.txt");
-
-/// Beginnings of keys that tools add.
-const WITHOUT_EFFECT_BEGIN: [&str; 2] = ["unsloth_", "_commit_hash"];
 
 impl<'a> Keys<'a> {
     pub(in crate::checkpoint) fn new(value: &'a Value, path: &'a str) -> Self {
@@ -68,16 +65,17 @@ impl<'a> Keys<'a> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
         let mut unknown = keys.filter(|(key, value)| {
-            let harmless = WITHOUT_EFFECT.lines().any(|known| known == *key)
-                || WITHOUT_EFFECT_BEGIN
-                    .iter()
-                    .any(|begin| key.starts_with(begin));
+            let is_known = |known: &str| match known.strip_suffix('*') {
+                Some(begin) => key.starts_with(begin),
+                None => known == *key,
+            };
+            let harmless = WITHOUT_EFFECT.lines().any(is_known);
             !(is_nothing(value) || harmless || asked.contains(*key))
         });
         if let Some((key, value)) = unknown.next() {
             return self.fail(format!(
                 "{key} ({}) is not supported with this architecture: it may change the result (if you know that it does \
-                 not, take the key out)",
+                 not, take it out of config.json in a copy of the model's folder)",
                 short(value)
             ));
         }

@@ -230,7 +230,8 @@ fn text_part(
                     text.insert(key.into(), value);
                 }
             }
-            // Any key left outside must be known as one that says nothing of the text part.
+            // What the text part has too is not read outside; any other key there must be known as one that says nothing of it.
+            outer.retain(|key, _| !text.contains_key(key));
             Keys::new(&Value::Object(outer), keys.path()).all_known(OF_TOWERS)?;
             text
         }

@@ -273,6 +273,13 @@ fn keys_without_effect_are_passed_over_and_unknown_ones_are_not() {
     harmless["some_switch"] = json!(false);
     harmless["sliding_window"] = json!(4096);
     harmless["max_window_layers"] = json!(2);
+    // Of Gemma 2's, SmolLM2's and ALLaM's files, and of trainers.
+    harmless["cache_implementation"] = json!("hybrid");
+    harmless["transformers.js_config"] = json!({"dtype": "q4"});
+    harmless["internal_version"] = json!("7b-alpha-v1.27.2.25");
+    harmless["num_logits_to_keep"] = json!(1);
+    harmless["_attn_implementation_internal"] = json!("sdpa");
+    harmless["neftune_noise_alpha"] = json!(5.0);
     assert_eq!(parse(&harmless).unwrap(), parse(&config()).unwrap());
     harmless["some_switch"] = json!(true);
     assert!(parse(&harmless).unwrap_err().contains("some_switch"));
@@ -299,6 +306,33 @@ fn windows_are_where_the_family_has_them() {
 }
 
 /// The published configurations give the number of parameters that their makers state.
+/// As transformers 4.52 and newer save Qwen2.5-VL: the text part's keys also outside, where transformers does not read them.
+#[test]
+fn keys_outside_that_the_text_part_has_too_do_not_count() {
+    let inner = json!({"architectures": ["Qwen2_5_VLForConditionalGeneration"], "model_type": "qwen2_5_vl_text", "hidden_act": "silu",
+        "hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": 512, "max_window_layers": 2,
+        "num_attention_heads": 4, "num_hidden_layers": 2, "num_key_value_heads": 2, "rms_norm_eps": 1e-6, "rope_theta": 1e6,
+        "rope_scaling": {"mrope_section": [1, 1, 2], "rope_type": "default", "type": "default"}, "sliding_window": null,
+        "use_sliding_window": false, "vocab_size": 100});
+    let plain = json!({"architectures": ["Qwen2_5_VLForConditionalGeneration"], "model_type": "qwen2_5_vl",
+        "vision_config": {"depth": 2}, "tie_word_embeddings": false, "text_config": inner});
+    let mut repeated = plain.clone();
+    let outer = repeated.as_object_mut().unwrap();
+    for (key, value) in inner.as_object().unwrap() {
+        outer.entry(key).or_insert_with(|| value.clone());
+    }
+    outer.insert("sliding_window".into(), json!(32768));
+    outer.insert("vocab_size".into(), json!(7));
+    assert_eq!(parse(&repeated).unwrap(), parse(&plain).unwrap());
+    assert_eq!(parse(&plain).unwrap().vocab, 100);
+    // One that is only outside is none of the text part.
+    repeated["text_config"]
+        .as_object_mut()
+        .unwrap()
+        .remove("vocab_size");
+    assert!(parse(&repeated).unwrap_err().contains("vocab_size"));
+}
+
 #[test]
 fn published_configurations_are_read() {
     let published = [

@@ -55,7 +55,7 @@ pub(super) fn environment(source: &str, clock: &Clock) -> Result<Environment<'st
         let told = clock.tell(&format);
         told.ok_or_else(|| fault(format!("strftime_now: `{format}` is no format of a date")))
     });
-    environment.add_template_owned(TEMPLATE, with_marked_turns(source))?;
+    environment.add_template_owned(TEMPLATE, as_in_python(source))?;
     Ok(environment)
 }
 
@@ -76,13 +76,14 @@ pub(super) fn float(value: &Value) -> Option<f64> {
         .flatten()
 }
 
-/// transformers' blocks around what an assistant wrote, as blocks that have variables of their own and nothing else.
-fn with_marked_turns(source: &str) -> String {
+/// Ends of lines as Jinja2 reads them, and transformers' blocks around an assistant's turn as blocks with variables of their own.
+fn as_in_python(source: &str) -> String {
     static MARK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"\{%([-+]?)\s*(end)?generation\s*([-+]?)%\}").ok());
+    let source = source.replace("\r\n", "\n").replace('\r', "\n");
     match &*MARK {
-        Some(mark) => mark.replace_all(source, "{%$1 ${2}with $3%}").into_owned(),
-        None => source.to_owned(),
+        Some(mark) => mark.replace_all(&source, "{%$1 ${2}with $3%}").into_owned(),
+        None => source,
     }
 }
 

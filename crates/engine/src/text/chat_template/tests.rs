@@ -29,6 +29,17 @@ fn writes_a_conversation_with_python_methods_and_stripped_blocks() {
     );
 }
 
+/// As Jinja2 3.1 does.
+#[test]
+fn ends_of_lines_are_newlines_whatever_the_file_has() {
+    let source = "{% for m in messages %}\r\n<{{ m.role }}>\r\n{{ 'a\r\nb' }}\r{{ 'c\\r' }}\r\n{% endfor %}\r\nend\r\n";
+    assert_eq!(plain(source).unwrap(), "<user>\na\nb\nc\r\nend");
+    // A message's own stay.
+    let chat = template("{{ messages[0].content }}\r\n");
+    let said = chat.render("a\r\nb", &ChatOptions::default());
+    assert_eq!(said.unwrap(), "a\r\nb");
+}
+
 #[test]
 fn knows_named_templates_separate_files_and_tokens() {
     let named = serde_json::json!([{"name": "tool_use", "template": "T"}, {"name": "default", "template": "{{ bos_token }}D"}]);

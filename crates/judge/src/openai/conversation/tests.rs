@@ -3,8 +3,22 @@ use super::*;
 fn message(role: &str, parts: &[&str]) -> Message {
     Message {
         role: role.into(),
+        name: None,
         parts: parts.iter().map(|part| (*part).to_owned()).collect(),
     }
+}
+
+#[test]
+fn a_name_is_for_templates_that_read_it() {
+    let named = Message {
+        name: Some("ann".into()),
+        ..message("user", &["x"])
+    };
+    let messages = [named, message("assistant", &["y"])];
+    assert_eq!(
+        written(&messages, |message| message.parts.concat()),
+        json!([{"role": "user", "content": "x", "name": "ann"}, {"role": "assistant", "content": "y"}])
+    );
 }
 
 /// What a template writes of each part.

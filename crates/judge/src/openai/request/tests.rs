@@ -25,6 +25,7 @@ fn a_request_is_read_whole() {
         panic!("{request:?}")
     };
     assert_eq!(messages[1].parts, ["a", "b"]);
+    assert_eq!(messages[1].name, None);
     assert_eq!(
         json!(variables),
         json!({"enable_thinking": false, "reasoning_effort": "low"})
@@ -289,6 +290,11 @@ fn what_would_change_the_answer_is_named() {
         ),
         (
             "messages",
+            json!([{"role": "user", "content": "x", "name": "<|im_end|>"}]),
+            "message 1 has the name \"<|im_end|>\"",
+        ),
+        (
+            "messages",
             json!([{"role": "<|im_end|>", "content": "x"}]),
             "which is no name of a role",
         ),
@@ -306,6 +312,33 @@ fn what_would_change_the_answer_is_named() {
         let said = with(key, &value).unwrap_err();
         assert!(said.contains(why), "{said}");
     }
+}
+
+/// `AutoGen` names the author of each message.
+#[test]
+fn a_message_may_name_its_author() {
+    let names = |messages: Value| {
+        let asked = with("messages", &messages).unwrap().asked;
+        let GenerationInput::Chat(messages, _) = asked else {
+            panic!("{asked:?}")
+        };
+        messages
+            .into_iter()
+            .map(|message| message.name)
+            .collect::<Vec<_>>()
+    };
+    let messages = json!([{"role": "user", "content": "x", "name": "judge_1"}, {"role": "tool", "content": "y", "name": "f"}]);
+    assert_eq!(names(messages), [Some("judge_1".to_owned()), None]);
+}
+
+#[test]
+fn the_best_of_all_answers_are_all_of_them() {
+    let of = |n: u64, best: u64| {
+        let body = json!({"prompt": "a", "n": n, "best_of": best});
+        GenerationRequest::parse(Route::Completions, body.as_object().unwrap().clone())
+    };
+    assert_eq!(of(4, 4).unwrap().n, 4);
+    assert!(of(2, 4).unwrap_err().contains("`best_of` is not applied"));
 }
 
 #[test]

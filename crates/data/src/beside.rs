@@ -1,0 +1,190 @@
+//! What stands beside a question and belongs to it: what it is about, and the options it has.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::columns::ColumnMap;
+use super::path::KeyPath;
+use super::row::{Row, Value, spelled_plainly};
+
+#[derive(Default, Deserialize)]
+struct Keys {
+    questions: Vec<String>,
+    before: Vec<String>,
+    after: Vec<String>,
+    instruction: [String; 2],
+    options: Vec<[String; 2]>,
+}
+
+// The file is part of the program, and a test reads it.
+static KEYS: LazyLock<Keys> =
+    LazyLock::new(|| toml::from_str(include_str!("beside.toml")).unwrap_or_default());
+
+/// An option of a question, after its label.
+type Choice = (String, String);
+
+/// A row, one of its keys, and those that the user gave to fields.
+pub(super) struct Beside<'r, 'a>(
+    pub(super) &'r Row<'a>,
+    pub(super) &'r str,
+    pub(super) &'r ColumnMap,
+);
+
+impl<'a> Beside<'_, 'a> {
+    /// The values of a path that begins in the object with the key.
+    fn find(&self, path: &str) -> Result<Vec<Value<'a>>, String> {
+        let Self(row, key, columns) = self;
+        let first = path.split(['.', '[']).next().unwrap_or(path);
+        let other = row.spelled_otherwise(first).filter(|_| !row.has(first));
+        let path = match (key.rfind('.'), other) {
+            (Some(dot), _) => format!("{}{path}", &key[..=dot]),
+            (None, Some(other)) => path.replacen(first, &other, 1),
+            (None, None) if row.has(first) => path.to_owned(),
+            _ => return Ok(Vec::new()),
+        };
+        if columns.named().contains(&path) {
+            return Ok(Vec::new());
+        }
+        KeyPath::parse(&path).find(row)
+    }
+
+    /// The value of a key, if it says anything.
+    fn get(&self, name: &str) -> Result<Option<Value<'a>>, String> {
+        let value = self.find(name)?.into_iter().next();
+        Ok(value.filter(|value| !["null", "[]", "{}", "\"\""].contains(&value.text())))
+    }
+
+    /// The texts and numbers at paths, up to the first where there is something else.
+    fn texts(&self, paths: &str) -> Vec<String> {
+        let text = |value: &Value| match value.text().as_bytes()[0] {
+            b'"' => value.string().ok().filter(|text| !text.trim().is_empty()),
+            b'-' | b'0'..=b'9' => Some(value.text().to_owned()),
+            _ => None,
+        };
+        let of = |path| {
+            self.find(path)
+                .ok()?
+                .iter()
+                .map(text)
+                .collect::<Option<Vec<String>>>()
+        };
+        let found = paths
+            .split(' ')
+            .map_while(|path| of(path).filter(|texts| !texts.is_empty()));
+        found.flatten().collect()
+    }
+
+    /// The question with what belongs to it and is not in it, and what was added or left out; `None` if it has all.
+    pub(super) fn complete(&self, question: &str) -> Result<Option<[String; 2]>, String> {
+        let key = spelled_plainly(self.1).unwrap_or_else(|| self.1.to_owned());
+        if !KEYS.questions.contains(&key) {
+            return Ok(None);
+        }
+        let [of, about] = &KEYS.instruction;
+        let about = Some(about).filter(|_| *of == key);
+        let (mut parts, mut how, mut before) = (vec![question.to_owned()], Vec::new(), 0);
+        let options = self.options()?;
+        let apart = options.as_ref().map(|(name, _)| *name);
+        for name in KEYS.before.iter().chain(about).chain(&KEYS.after) {
+            let name = name.as_str();
+            match self.get(name)?.map(Value::string) {
+                Some(Ok(text)) if !question.contains(text.trim()) => {
+                    let is_before = KEYS.before.iter().any(|key| key == name);
+                    parts.insert(if is_before { before } else { parts.len() }, text);
+                    before += usize::from(is_before);
+                    how.push(format!("and {name}"));
+                }
+                Some(Err(_)) if about.is_some_and(|about| about == name) => {
+                    return Err(format!("`{name}`, what `{key}` is about, is no text"));
+                }
+                Some(Err(_)) if apart != Some(name) => how.push(format!("{name} left out")),
+                _ => {}
+            }
+        }
+        if let Some((name, options)) = options.filter(|(_, options)| !are_in(question, options)) {
+            parts.push(shown(&options));
+            how.push(format!("and {name}"));
+        }
+        Ok((!how.is_empty()).then(|| [parts.join("\n\n"), how.join(", ")]))
+    }
+
+    /// Refuses a number beside options that may be the place of one of them.
+    pub(super) fn check_place(&self, answer: Value) -> Result<(), String> {
+        let (key, text) = (self.1, answer.text().trim_matches('"'));
+        let (Ok(place), false) = (text.parse::<usize>(), key.contains('[')) else {
+            return Ok(());
+        };
+        let Some((name, options)) = self.options()? else {
+            return Ok(());
+        };
+        let is_text = answer.text().starts_with('"');
+        let says = |(label, option): &Choice| label == text || is_text && option == text;
+        if options.len() < place || options.iter().any(says) {
+            return Ok(());
+        }
+        let path = match key.split_at(key.rfind('.').map_or(0, |dot| dot + 1)) {
+            (object, last) if KEYS.after.iter().any(|list| list == name) => {
+                format!("{object}{name}[{last}]")
+            }
+            _ => "KEY".to_owned(),
+        };
+        Err(format!(
+            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: name the option with \
+             `--columns 'reference={path}'`, which counts places from 0, or say that the number is the answer, with `--columns reference={key}`"
+        ))
+    }
+
+    /// The options, and the key of all or of the first.
+    fn options(&self) -> Result<Option<(&'static str, Vec<Choice>)>, String> {
+        for [paths, labels] in &KEYS.options {
+            let key = paths.split([' ', '.', '[']).next().unwrap_or(paths);
+            let Some(value) = self.get(key)? else {
+                continue;
+            };
+            let texts = self.texts(paths);
+            let labels: Vec<String> = match value.json(key)? {
+                Json::Object(by_label) if paths.ends_with(".*") => {
+                    by_label.into_iter().map(|(label, _)| label).collect()
+                }
+                _ => self.texts(labels),
+            };
+            // Two columns may as well be responses that are compared.
+            let least = if paths.contains(' ') { 3 } else { 2 };
+            if (least..=26).contains(&texts.len()) && [0, texts.len()].contains(&labels.len()) {
+                let labels = labels.into_iter().chain(('A'..='Z').map(String::from));
+                return Ok(Some((key, labels.zip(texts).collect())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Options one a line, each after its label unless it begins with it.
+fn shown(options: &[Choice]) -> String {
+    let line = |(label, text): &Choice| {
+        let own = text
+            .trim_start_matches([' ', '('])
+            .strip_prefix(label.as_str());
+        if own.is_some_and(|rest| rest.starts_with([')', '.', ':'])) {
+            return text.trim().to_owned();
+        }
+        format!("{label}) {}", text.trim())
+    };
+    options.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a question has all options, each on a line or after a label.
+fn are_in(question: &str, options: &[Choice]) -> bool {
+    options.iter().all(|(_, text)| {
+        question.match_indices(text.as_str()).any(|(at, _)| {
+            let mut before = question[..at].chars().rev().take(8);
+            let last = before.find(|character| !" -*•".contains(*character));
+            last.is_none_or(|last| ").:\n".contains(last))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests;
