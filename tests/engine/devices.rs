@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
 use juror_data::verdict::{Status, Verdict};
@@ -196,6 +198,8 @@ struct Mortal {
     eos: u32,
     steps_left: usize,
     end: End,
+    /// Whether the one that fails has failed: before, the other would do all the work where it is the faster one.
+    has_failed: Arc<AtomicBool>,
 }
 
 impl LogitsModel for Mortal {
@@ -215,6 +219,16 @@ impl LogitsModel for Mortal {
     }
 
     fn forward(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+        if self.end == End::Never {
+            let begun = Instant::now();
+            while !self.has_failed.load(Ordering::Relaxed)
+                && begun.elapsed() < Duration::from_secs(10)
+            {
+                thread::yield_now();
+            }
+        }
+        self.has_failed
+            .fetch_or(self.steps_left == 0, Ordering::Relaxed);
         match (self.steps_left, self.end) {
             (0, End::Error) => return Err(ModelError::Device("out of memory".into())),
             (0, End::Panic) => panic!("on purpose"),
@@ -231,12 +245,13 @@ impl LogitsModel for Mortal {
     }
 }
 
-fn mortal(text: &JudgeText, steps_left: usize, end: End) -> Engine {
+fn mortal(text: &JudgeText, steps_left: usize, end: End, has_failed: &Arc<AtomicBool>) -> Engine {
     let model = Mortal {
         vocab: text.config.as_ref().unwrap().vocab,
         eos: text.eos[0],
         steps_left,
         end,
+        has_failed: Arc::clone(has_failed),
     };
     let config = EngineConfig {
         blocks: 600,
@@ -262,14 +277,15 @@ fn an_engine_that_fails_stops_the_run_and_is_named() {
         for steps in [0, 3] {
             let mut kept = Keep::default();
             let engines = |end| {
+                let has_failed = Arc::new(AtomicBool::new(end == End::Never));
                 vec![
                     DeviceEngine {
                         device: "cuda:0".to_owned(),
-                        engine: mortal(&text, 0, End::Never),
+                        engine: mortal(&text, usize::MAX, End::Never, &has_failed),
                     },
                     DeviceEngine {
                         device: "cuda:3".to_owned(),
-                        engine: mortal(&text, steps, end),
+                        engine: mortal(&text, steps, end, &has_failed),
                     },
                 ]
             };
