@@ -7,8 +7,13 @@ const WORDS: [&str; 4] = ["-Infinity", "Infinity", "NaN", UNNAMED];
 /// What a table's reader writes for a class label that stands for none.
 pub(crate) const UNNAMED: &str = "NoClass";
 const NULL: &[u8] = b"null";
-/// What a table's reader begins a cell with that a program wrote for what is no text: its first character is escaped, as in no other.
-pub(crate) const MARK: &str = "\"\\u00";
+
+/// Whether a table's reader found in a cell what is no text: it escapes its first character, a bracket or an `n`. Of ASCII other writers
+/// escape `<`, `&`, quotes and the like.
+pub(crate) fn is_marked(json: &str) -> bool {
+    let code = json.strip_prefix("\"\\u00").and_then(|it| it.get(..2));
+    code.is_some_and(|code| ["5b", "7b", "28", "6e", "4e"].contains(&code))
+}
 
 /// A text of JSON whose bare words are replaced by null.
 #[derive(Debug)]

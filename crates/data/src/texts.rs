@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::beside::Beside;
 use super::chat_prompt::asked;
 use super::columns::{ColumnMap, Field};
-use super::json_text::{JsonText, MARK};
+use super::json_text::{JsonText, is_marked};
 use super::keep::Keep;
 use super::messages::{Messages, Turn, prompt_of};
 use super::needs::RubricNeed;
@@ -220,7 +220,7 @@ impl Row<'_> {
             && found
                 .values
                 .iter()
-                .all(|value| value.is_null() || value.text().starts_with(MARK))
+                .all(|value| value.is_null() || is_marked(value.text()))
         {
             return Ok(None);
         }
@@ -629,7 +629,7 @@ impl Value<'_> {
                 // The rules leave a reference that is a list written as text open, and say so.
                 let must_be_text = field == Field::Question
                     || field == Field::Reference && !text.starts_with(['[', '(']);
-                if json.starts_with(MARK) && (must_be_text || is_list_of_responses) {
+                if is_marked(json) && (must_be_text || is_list_of_responses) {
                     return Err(format!(
                         "`{key}` (the {}) is a list, an object or no value, as a program shows it in a cell: leave the cell empty, or give \
                          the rows as JSON lines",

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::bytes::{Bytes, ending};
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
-use crate::json_text::MARK;
 use crate::messages::Messages;
 
 /// The records of a source.
@@ -77,10 +76,10 @@ fn marked(cell: &str) -> Option<String> {
     let is_list = cell.starts_with(['[', '{', '(']) && within.starts_with('\'')
         // In Python a text with an apostrophe has other quotes.
         || cell.starts_with("[\"") && (cell.ends_with("']") || cell.ends_with("\"]"));
-    let is_marked = is_list || ["nan", "NaN", "None", "<NA>"].contains(&cell);
+    let is_marked = is_list || ["nan", "NaN", "None"].contains(&cell);
     let (first, rest) = cell.split_at_checked(1).filter(|_| is_marked)?;
     let rest = Value::from(rest).to_string();
-    Some(format!("{MARK}{:02x}{}", first.as_bytes()[0], &rest[1..]))
+    Some(format!("\"\\u{:04x}{}", first.as_bytes()[0], &rest[1..]))
 }
 
 impl Csv {
@@ -257,6 +256,7 @@ impl RowReader for Csv {
 
 #[cfg(test)]
 mod tests {
+    use crate::json_text::is_marked;
     use std::io::{BufReader, Cursor, Read as _};
 
     use proptest::prelude::*;
@@ -350,7 +350,7 @@ mod tests {
             "[\"it's\", \"b\"]",
         ] {
             let json = marked(cell).unwrap();
-            assert!(json.starts_with(MARK), "{json}");
+            assert!(is_marked(&json), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), cell);
         }
         for cell in [

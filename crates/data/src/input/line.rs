@@ -68,10 +68,7 @@ pub(crate) fn skip_line(reader: &mut dyn BufRead, most: u64) -> io::Result<(u64,
 /// The largest text file that a user writes, in bytes: a prompt, examples, a chat template.
 const MOST_TEXT: u64 = 16 << 20;
 
-/// The whole of a small file of text.
-///
-/// # Errors
-/// When it cannot be read, is longer than 16 MiB, or is not UTF-8.
+/// The whole of a file of text in UTF-8, of at most 16 MiB.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?

@@ -52,10 +52,7 @@ impl Checksum {
         object.extend_from_slice(END);
     }
 
-    /// Removes the checksum from a line without its end.
-    ///
-    /// # Errors
-    /// Part of a sentence: the line has no checksum, or one that does not fit its content. The line is then unchanged.
+    /// Removes the checksum from a line without its end; where it has none that fits, the line is unchanged and part of a sentence says why.
     pub fn take_off(&self, line: &mut Vec<u8>) -> Result<(), &'static str> {
         let at = line.len().saturating_sub(ADDED + 1);
         let digits = line[at..]

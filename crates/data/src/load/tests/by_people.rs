@@ -165,6 +165,10 @@ fn cells_of_other_values_than_text_are_no_text() {
     // In JSON a text is a text.
     let row = r#"{"question": "q", "answer": "['a']", "responses": "['a']"}"#;
     assert_eq!(read("rows.jsonl", row).0[0][1..3], ["['a']", "['a']"]);
+    // Writers of .NET and Go escape `<`, `'`, `+` and `&`.
+    let row =
+        r#"{"question": "\u003cimage\u003e", "answer": "\u002b4", "responses": "\u0027a\u0027"}"#;
+    assert_eq!(read("rows.jsonl", row).0[0][..3], ["<image>", "+4", "'a'"]);
 }
 
 #[test]
