@@ -1,8 +1,10 @@
 //! Boxes: which of them hold the answer, and what they hold.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::beside::{self, How};
+use super::items::Source;
 use super::markup::{trim_markup, without_markup};
 use super::no_answer::is_placeholder;
 use super::scan::{Boxed, Regions};
@@ -325,4 +327,63 @@ fn is_labelled(gap: &str) -> bool {
             || rest.contains("and")
             || rest.contains("or")
             || rest.contains("quad"))
+}
+
+/// Is a box a part of the formula that it stands in, as of a fraction, a tuple, or a bound? Where an equation goes on, it is filled in.
+pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
+    let Source { text, regions, .. } = source;
+    let formula = regions.formula_at(boxed.start).map(|it| &it.1.content);
+    let formula = formula.filter(|it| it.start <= boxed.start && boxed.end <= it.end);
+    let Some(formula) = formula else {
+        let glued = |it: char| it.is_ascii_digit() || it == '-';
+        let before = &text[..boxed.start];
+        // "x > \boxed{12}", but no arrow, tag or quoted line.
+        let line = before[before.rfind('\n').map_or(0, |at| at + 1)..].trim_end_matches(' ');
+        let sign = line.trim_end_matches('=');
+        let compares = sign.ends_with(['<', '>']) || line.ends_with("!=");
+        let is_mark = line.ends_with('>') && (line.len() == 1 || line.contains('<'));
+        let is_mark = is_mark || line.ends_with("->") || line.ends_with("=>");
+        return compares && !is_mark || before.ends_with(glued) && !is_negated(before);
+    };
+    let before = text[formula.start..boxed.start].trim_end_matches([' ', '\n']);
+    let after = text[boxed.end..formula.end].trim_start_matches([' ', '\n']);
+    if after.contains('=') || before.ends_with("=>") || before.ends_with("->") {
+        return false;
+    }
+    let name = before
+        .rfind('\\')
+        .map_or("", |at| before[at..].trim_end_matches('{'));
+    let listed = after.strip_prefix(',').map(|it| it.trim_start_matches(' '));
+    let tuple = before.ends_with(['(', '[', '{']) && listed.is_some();
+    before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>≤≥≠×·÷".contains(it))
+        || is_in_bracket(before)
+        || before.ends_with('-') && !is_negated(before)
+        || words::JOINS_BOX.contains_exactly(name)
+        || tuple
+        || listed.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        || after.starts_with('_')
+}
+
+/// Does what stands before a box in its formula open a bracket that makes it a part: `\frac{3}{`, `\lim_{x\to`, `\log_2(`, `(3, `?
+fn is_in_bracket(before: &str) -> bool {
+    let mut open = Vec::new();
+    for (at, byte) in before.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => open.push(at),
+            b')' | b']' | b'}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.into_iter().any(|at| {
+        let head = before[..at]
+            .trim_end_matches(r"\left")
+            .trim_end_matches(' ');
+        let inner = before[at + 1..].trim_end_matches(' ');
+        if before[at..].starts_with('{') {
+            return head.ends_with(['_', '^', '}', ']']);
+        }
+        inner.ends_with(',')
+            || inner.is_empty()
+                && head.ends_with(|it: char| it == '}' || it.is_ascii_alphanumeric())
+    })
 }

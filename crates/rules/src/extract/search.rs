@@ -435,7 +435,7 @@ impl<'t> Search<'t, '_, '_> {
                     .is_some();
             let denied = extended
                 || boxes::changed(before, after)
-                || self.is_operand(found.start..found.end)
+                || boxes::is_operand(self.source, found.start..found.end)
                 || qualifiers::restricts_parameter(&found.text, after);
             let reading = Candidate::new(found.text, Form::Formula, found.start..found.end);
             let statement = if denied {
@@ -452,44 +452,6 @@ impl<'t> Search<'t, '_, '_> {
             };
             self.keep(tier, BOXED, reading, said);
         }
-    }
-
-    /// Is a box a part of the formula that it stands in, as of a fraction, a tuple, or a bound? Where an equation goes on, it is filled in.
-    fn is_operand(&self, boxed: Range<usize>) -> bool {
-        let Source { text, regions, .. } = self.source;
-        let formula = regions.formula_at(boxed.start).map(|it| &it.1.content);
-        let formula = formula.filter(|it| it.start <= boxed.start && boxed.end <= it.end);
-        let Some(formula) = formula else {
-            let glued = |it: char| it.is_ascii_digit() || it == '-';
-            let before = &text[..boxed.start];
-            // "x > \boxed{12}", but no arrow, tag or quoted line.
-            let line = before[before.rfind('\n').map_or(0, |at| at + 1)..].trim_end_matches(' ');
-            let compares = ["<", ">", "<=", ">=", "!="]
-                .iter()
-                .any(|it| line.ends_with(it))
-                && !["->", "=>"].iter().any(|it| line.ends_with(it))
-                && (line.ends_with('<') || !line.contains('<'))
-                && line.len() > 1;
-            return compares || before.ends_with(glued) && !boxes::is_negated(before);
-        };
-        let before = text[formula.start..boxed.start].trim_end_matches([' ', '\n']);
-        let after = text[boxed.end..formula.end].trim_start_matches([' ', '\n']);
-        if after.contains('=') || before.ends_with("=>") || before.ends_with("->") {
-            return false;
-        }
-        let group = before.strip_suffix('{');
-        let command = group.unwrap_or(before);
-        let name = command.rfind('\\').map_or("", |at| &command[at..]);
-        let listed = after.strip_prefix(',').map(|it| it.trim_start_matches(' '));
-        let tuple = before.ends_with(['(', '[', '{']) && listed.is_some();
-        before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>≤≥≠×·÷".contains(it))
-            || is_in_bracket(before)
-            || before.ends_with('-') && !boxes::is_negated(before)
-            || group.is_some_and(|it| it.ends_with(['^', '_']))
-            || words::JOINS_BOX.contains_exactly(name)
-            || tuple
-            || listed.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
-            || after.starts_with('_')
     }
 
     /// What words and tags announce: the last of each kind that states something.
@@ -634,30 +596,6 @@ impl<'t> Search<'t, '_, '_> {
         self.push(tier, ANSWER_LETTER, reading, statement.clone());
         self.push(45, ANSWER_LETTER, choice, statement);
     }
-}
-
-/// Does what stands before a box in its formula open a bracket that makes it a part: `\frac{3}{`, `\lim_{x\to`, `\log_2(`, `(3, `?
-fn is_in_bracket(before: &str) -> bool {
-    let mut open = Vec::new();
-    for (at, byte) in before.bytes().enumerate() {
-        match byte {
-            b'(' | b'[' | b'{' => open.push(at),
-            b')' | b']' | b'}' => drop(open.pop()),
-            _ => {}
-        }
-    }
-    open.into_iter().any(|at| {
-        let head = before[..at]
-            .trim_end_matches(r"\left")
-            .trim_end_matches(' ');
-        let inner = before[at + 1..].trim_end_matches(' ');
-        if before[at..].starts_with('{') {
-            return head.ends_with(['_', '^', '}', ']']);
-        }
-        inner.ends_with(',')
-            || inner.is_empty()
-                && head.ends_with(|it: char| it == '}' || it.is_ascii_alphanumeric())
-    })
 }
 
 /// After the "A:" that begins the last line, unless the text lists choices.
