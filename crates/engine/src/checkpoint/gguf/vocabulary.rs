@@ -252,13 +252,10 @@ struct TokenizerFile<'a> {
 }
 
 /// The key `model`.
-#[derive(Serialize, Default)]
+#[derive(Serialize)]
 struct Model<'a> {
-    r#type: Bpe,
-    dropout: Option<f32>,
+    r#type: &'static str,
     unk_token: Option<&'a str>,
-    continuing_subword_prefix: Option<&'a str>,
-    end_of_word_suffix: Option<&'a str>,
     fuse_unk: bool,
     byte_fallback: bool,
     ignore_merges: bool,
@@ -266,17 +263,9 @@ struct Model<'a> {
     merges: Merges<'a>,
 }
 
-#[derive(Serialize, Default)]
-enum Bpe {
-    #[default]
-    #[serde(rename = "BPE")]
-    Name,
-}
-
 /// Two pieces that become one.
 type Merge<'a> = (&'a str, &'a str);
 
-#[derive(Default)]
 struct Merges<'a>(Vec<Merge<'a>>);
 
 impl Serialize for Merges<'_> {
@@ -295,7 +284,6 @@ impl Serialize for Merges<'_> {
 }
 
 /// Tokens with their ids.
-#[derive(Default)]
 struct Entries<'a>(Vec<(&'a str, usize)>);
 
 impl Serialize for Entries<'_> {
@@ -456,13 +444,13 @@ fn byte_pairs<'a>(
         "decoder": byte_level,
     });
     let model = Model {
+        r#type: "BPE",
         unk_token: None,
         fuse_unk: false,
         byte_fallback: false,
         ignore_merges: pre.ignores_merges,
         vocab: tokens.vocabulary(),
         merges: Merges(pairs),
-        ..Model::default()
     };
     Ok((parts, model))
 }
@@ -504,13 +492,13 @@ fn sentence_pieces<'a>(
         "decoder": { "type": "Sequence", "decoders": decoders },
     });
     let model = Model {
+        r#type: "BPE",
         unk_token: unknown.map(String::as_str),
         fuse_unk: true,
         byte_fallback: true,
         ignore_merges: false,
         vocab: tokens.vocabulary(),
         merges: Merges(merges),
-        ..Model::default()
     };
     Ok((parts, model))
 }

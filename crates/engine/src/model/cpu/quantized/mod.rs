@@ -136,6 +136,41 @@ pub(crate) trait Nibbles: Group {
     }
 }
 
+/// [`Nibbles`] of a group that has the fifth bits of its blocks beside those of another.
+macro_rules! with_fifths {
+    ($group:ty, $added:expr) => {
+        impl Nibbles for $group {
+            const ADDED: i32 = $added;
+
+            #[inline(always)]
+            fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
+                self.low.nibbles(block)
+            }
+
+            #[inline(always)]
+            fn fifth(&self, block: usize) -> Option<&Vector> {
+                Some(&self.high[block])
+            }
+
+            #[inline(always)]
+            fn scale(&self, block: usize) -> &[u16; PANEL] {
+                self.low.scale(block)
+            }
+
+            #[inline(always)]
+            fn min(&self) -> Option<&[u16; PANEL]> {
+                self.low.min()
+            }
+
+            #[inline(always)]
+            fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
+                self.low.factors(block)
+            }
+        }
+    };
+}
+use with_fifths;
+
 /// [`Group::multiply`] by the function of this name for each instruction set, and in plain loops by `$plain` for each group.
 macro_rules! multiply {
     ($name:ident, $plain:ident) => {

@@ -1,7 +1,7 @@
 //! `Q4_0` and `Q5_0`: a block of 32 weights is a scale in half precision, and 32 numbers of four or five bits:
 //! `weight = scale·(number − 8)`, or `− 16` with five bits.
 
-use super::{BLOCK, Group, Nibbles, Vector, multiply, nibble_of, set_nibbles};
+use super::{BLOCK, Group, Nibbles, Vector, multiply, nibble_of, set_nibbles, with_fifths};
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::small;
 use crate::model::cpu::half::{F16, Format};
@@ -112,21 +112,4 @@ impl Group for Q50Group {
     multiply!(q50, nibbles);
 }
 
-impl Nibbles for Q50Group {
-    const ADDED: i32 = 16;
-
-    #[inline(always)]
-    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
-        self.low.nibbles(block)
-    }
-
-    #[inline(always)]
-    fn fifth(&self, block: usize) -> Option<&Vector> {
-        Some(&self.high[block])
-    }
-
-    #[inline(always)]
-    fn scale(&self, block: usize) -> &[u16; PANEL] {
-        self.low.scale(block)
-    }
-}
+with_fifths!(Q50Group, 16);

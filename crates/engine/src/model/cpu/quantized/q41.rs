@@ -1,7 +1,7 @@
 //! `Q4_1` and `Q5_1`: a block of 32 weights is a scale and a minimum in half precision, and 32 numbers of four or five bits:
 //! `weight = scale·number + minimum`.
 
-use super::{BLOCK, Group, Nibbles, Vector, multiply, nibble_of, set_nibbles};
+use super::{BLOCK, Group, Nibbles, Vector, multiply, nibble_of, set_nibbles, with_fifths};
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::gguf::blocks::small;
 use crate::model::cpu::half::{F16, Format};
@@ -85,7 +85,7 @@ pub(crate) struct Q51Group {
     /// The lower four bits, scales and minima.
     pub(crate) low: Q41Group,
     /// The fifth bits: bit `i` of byte `4 · output + j` belongs to input `4i + j`.
-    pub(crate) high: Vector,
+    pub(crate) high: [Vector; 1],
 }
 
 impl Group for Q51Group {
@@ -93,41 +93,22 @@ impl Group for Q51Group {
     const STORED: usize = HEADER + 4 + BLOCK / 2;
     const ZERO: Self = Self {
         low: Q41Group::ZERO,
-        high: Vector([0; 64]),
+        high: [Vector([0; 64])],
     };
 
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (header, numbers) = bytes.split_at(HEADER);
         let numbers = small(StorageType::Q5_1, numbers);
         self.low.set_parts(lane, header, &numbers);
-        self.high.set_fifths(lane, |i| numbers[i] >> 4);
+        self.high[0].set_fifths(lane, |i| numbers[i] >> 4);
     }
 
     fn get(&self, lane: usize, out: &mut [f32]) {
-        self.low.get_with(lane, out, |i| self.high.fifth(lane, i));
+        self.low
+            .get_with(lane, out, |i| self.high[0].fifth(lane, i));
     }
 
     multiply!(q51, nibbles);
 }
 
-impl Nibbles for Q51Group {
-    #[inline(always)]
-    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
-        self.low.nibbles(block)
-    }
-
-    #[inline(always)]
-    fn fifth(&self, _: usize) -> Option<&Vector> {
-        Some(&self.high)
-    }
-
-    #[inline(always)]
-    fn scale(&self, block: usize) -> &[u16; PANEL] {
-        self.low.scale(block)
-    }
-
-    #[inline(always)]
-    fn min(&self) -> Option<&[u16; PANEL]> {
-        self.low.min()
-    }
-}
+with_fifths!(Q51Group, 0);

@@ -1,6 +1,6 @@
 //! `Q5_K`: a super-block of [`super::q4`] with a fifth bit for every weight.
 
-use super::{BLOCK, Group, Nibbles, Q4Group, Vector, multiply};
+use super::{BLOCK, Group, Nibbles, Q4Group, Vector, multiply, with_fifths};
 use crate::checkpoint::gguf::blocks::{BLOCKS, fifth_bit};
 use crate::model::cpu::panels::PANEL;
 
@@ -39,29 +39,4 @@ impl Group for Q5Group {
     multiply!(q5, nibbles);
 }
 
-impl Nibbles for Q5Group {
-    #[inline(always)]
-    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
-        self.low.nibbles(block)
-    }
-
-    #[inline(always)]
-    fn fifth(&self, block: usize) -> Option<&Vector> {
-        Some(&self.high[block])
-    }
-
-    #[inline(always)]
-    fn scale(&self, block: usize) -> &[u16; PANEL] {
-        self.low.scale(block)
-    }
-
-    #[inline(always)]
-    fn min(&self) -> Option<&[u16; PANEL]> {
-        self.low.min()
-    }
-
-    #[inline(always)]
-    fn factors(&self, block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
-        self.low.factors(block)
-    }
-}
+with_fifths!(Q5Group, 0);
