@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 # What its reading of code needs; the rest is for asking models.
-"$work/venv/bin/pip" install -q tree-sitter==0.26.1 tree-sitter-python==0.25.0 datasets==5.2.0 appdirs tempdir termcolor wget
+"$work/venv/bin/pip" install -q tree-sitter==0.26.1 tree-sitter-python==0.25.0 datasets==5.2.0 appdirs==1.4.4 tempdir==0.7.1 termcolor==3.3.0 wget==3.2
 "$work/venv/bin/pip" install -q --no-deps evalplus==0.3.1
 cat >"$work/try.py" <<'PYTHON'
 import sys

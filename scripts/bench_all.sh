@@ -41,8 +41,9 @@ for model in "${models[@]}"; do
     *) what=(--file "$model") ;;
   esac
   name=$(basename "$model" .gguf)
+  rm -f "$work/$name.md"
   "$llama/venv/bin/python" "$root/scripts/compare_cpu/compare.py" "${what[@]}" --runs 1 --skip transformers --llama "$llama/bin" \
     --juror "$juror" --before "$before" --slots 4 --flash-attention off --samples 8 --server-samples 8 --template-tokens 660 \
-    --decode-batches 1 8 --juror-arguments "--instructions ${INSTRUCTIONS:-avx2}" --out "$work/$name" > /dev/null || true
-  sed -n '/^|/p; /^$/p' "$work/$name.md" | cat -s
+    --decode-batches 1 8 --juror-arguments "--instructions ${INSTRUCTIONS:-avx2}" --out "$work/$name" > /dev/null || echo "$name: the comparison ended with status $?" >&2
+  [ ! -e "$work/$name.md" ] || sed -n '/^|/p; /^$/p' "$work/$name.md" | cat -s
 done
