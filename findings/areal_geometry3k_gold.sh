@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# areal 1.0.4 (math-verify 0.9.0): in Geometry3K, where 2√221 is right, 221 has reward 1 and `2\sqrt{221}` 0. Where 1/2 is right, 2 has 1.
+# areal 1.0.4 (math-verify 0.9.0): in Geometry3K, where 1/2 is right, \boxed{\frac{7}{2}} and \boxed{2} have reward 1, and \boxed{0.5} has 0.
 #
-# The reward takes the response's answer from its last square brackets, for which the prompt asks, or else its last number, and compares it with
-# the gold answer by Math-Verify. One would expect the gold answer to be compared as it stands in the data set. Seen: it goes through the same
-# extraction; it has no square brackets, so it is its last number: of `2 \sqrt { 221 }` 221, of `\frac { 1 } { 2 }` 2, of `4 + 3 \sqrt { 3 }` 3.
-# A response without dollar signs is read as that number too where spaces stand around it, and so has 1 whatever else it says; the same answer in
-# dollar signs, or as \frac{1}{2} and 2\sqrt{221} are usually written, is read whole and has 0. Only an answer that is one number is what it is.
+# The prompt asks for the answer in a box, and the reward compares by Math-Verify. One would expect what is in the box to be compared with the
+# gold answer. Seen: the reward looks for square brackets, of which the prompt says nothing, and else takes the last number of the response, and
+# it does the same with the gold answer: of `2 \sqrt { 221 }` that is 221, of `\frac { 1 } { 2 }` 2, of `4 + 3 \sqrt { 3 }` 3. So two answers are
+# equal if their last numbers are: the denominator, what is under the root. The same value in another form is wrong. A response that does use
+# square brackets, `[2\sqrt{221}]`, is read whole and compared with 221: 0. Only an answer that is one number is what it is.
 #
-# Whom it hits: AReaL's example of GRPO for vision models on this data set, whose answers are often roots and fractions: the policy is paid for the
-# number under the root.
+# Whom it hits: AReaL's example of GRPO for vision models on this data set, whose answers are often roots and fractions: the policy is paid for half
+# of the answer.
 #
 # The reward's modules are loaded without the package's others, which need torch. Prints gold answer, response and reward. Exits with 1 if one
 # of the rewards is another.
@@ -35,19 +35,18 @@ logging.disable(logging.WARNING)
 
 # Gold answer, response, reward.
 CASES = [
-    ("5.5", "So x is [5.5].", 1.0),
-    ("-3", "So x is [-3].", 1.0),
+    ("5.5", r"So x is \boxed{5.5}.", 1.0),
+    ("5.5", r"So x is \boxed{5.6}.", 0.0),
+    (r"\frac { 1 } { 2 }", r"So x is \boxed{\frac{1}{2}}.", 1.0),
+    (r"\frac { 1 } { 2 }", r"So x is \boxed{\frac{7}{2}}.", 1.0),
+    (r"\frac { 1 } { 2 }", r"So x is \boxed{2}.", 1.0),
+    (r"\frac { 1 } { 2 }", r"So x is \boxed{0.5}.", 0.0),
+    (r"2 \sqrt { 221 }", r"So x is \boxed{2\sqrt{221}}.", 1.0),
+    (r"2 \sqrt { 221 }", r"So x is \boxed{5\sqrt{221}}.", 1.0),
+    (r"2 \sqrt { 221 }", r"So x is \boxed{\sqrt{884}}.", 0.0),
+    (r"2 \sqrt { 221 }", r"The square of x is 10^2 + 11^2 = 221", 1.0),
     (r"2 \sqrt { 221 }", r"So x is [2\sqrt{221}].", 0.0),
-    (r"2 \sqrt { 221 }", r"So x is [$2 \sqrt{221}$].", 0.0),
-    (r"2 \sqrt { 221 }", r"So x is [2 \sqrt { 221 }].", 1.0),
-    (r"2 \sqrt { 221 }", r"So x is [5 \sqrt { 221 }].", 1.0),
-    (r"2 \sqrt { 221 }", "So x is [221].", 1.0),
-    (r"2 \sqrt { 221 }", "The square of the hypotenuse is 100 + 121 = 221", 1.0),
-    (r"\frac { 1 } { 2 }", r"So x is [\frac{1}{2}].", 0.0),
-    (r"\frac { 1 } { 2 }", "So x is [0.5].", 0.0),
-    (r"\frac { 1 } { 2 }", "So x is [2].", 1.0),
-    (r"4 + 3 \sqrt { 3 }", r"So x is [$4 + 3\sqrt{3}$].", 0.0),
-    (r"4 + 3 \sqrt { 3 }", "So x is [3].", 1.0),
+    (r"4 + 3 \sqrt { 3 }", r"So x is \boxed{3}.", 1.0),
 ]
 
 changed = False
