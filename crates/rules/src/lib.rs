@@ -69,6 +69,15 @@ pub use parse::{ParseError, describe};
 pub use verification::Verification;
 pub use verifier::Verifier;
 
+/// Patterns by name, each compiled when it is first used.
+macro_rules! patterns {
+    ($($(#[$note:meta])* $name:ident = $text:expr;)*) => {
+        $($(#[$note])*
+        static $name: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| $crate::pattern($text));)*
+    };
+}
+use patterns;
+
 /// Compiles a pattern of this crate. Every pattern is a constant that a test compiles.
 #[expect(
     clippy::expect_used,

@@ -69,7 +69,8 @@ impl Verifier {
         };
         match self.profile {
             Profile::Strict => work::limited(text.len(), || {
-                let side = read(&text, role, config, false).ok();
+                let found = extract::extract(&text, role, config);
+                let side = read(found, &text, role, config, false).ok();
                 side.map(|side| Reading::Value(shortened(side.found.text.into())))
                     .into_iter()
                     .collect()
@@ -162,13 +163,13 @@ impl Verifier {
 }
 
 /// One side as it was read.
-pub(crate) struct Side {
-    pub(crate) found: Found<'static>,
+pub(crate) struct Side<'t> {
+    pub(crate) found: Found<'t>,
     pub(crate) answer: Result<Answer, ParseError>,
 }
 
-impl Deref for Side {
-    type Target = Found<'static>;
+impl<'t> Deref for Side<'t> {
+    type Target = Found<'t>;
 
     fn deref(&self) -> &Self::Target {
         &self.found
@@ -197,7 +198,20 @@ fn strict(
     if long && extract::bare(reference) == extract::bare(response) {
         return alike(reference, reference, "written alike");
     }
-    let gold = match read(reference, Role::Gold, gold_config, false) {
+    let gold = extract::extract(reference, Role::Gold, gold_config);
+    let pred = extract::extract(response, Role::Prediction, config);
+    if let (Ok(gold), Ok(pred)) = (&gold, &pred)
+        && let Some((a, b)) = gold.number().zip(pred.number())
+        && extract::is_announced(pred.method)
+        && (a == b) == (gold.text == pred.text)
+    {
+        if a == b {
+            return alike(&gold.text, &pred.text, "written alike");
+        }
+        let comparison = Comparison::different("rational", format!("{a} and {b} differ"));
+        return compared(comparison, &gold.text, &pred.text);
+    }
+    let gold = match read(gold, reference, Role::Gold, gold_config, false) {
         Ok(side) => side,
         Err(_) if code::restates(reference, response) => {
             return of_code(Verdict::Equal, reference, reference);
@@ -208,21 +222,9 @@ fn strict(
         }
     };
     let choice = matches!(gold.answer, Ok(Answer::Choice(_)));
-    let read = read(response, Role::Prediction, config, choice);
+    let read = read(pred, response, Role::Prediction, config, choice);
     // Where only boxes may answer, nothing else of it is looked at.
     let response = if config.boxed_only { "" } else { response };
-    if read.as_ref().is_err_and(|it| it == extract::NOTHING_FOUND)
-        && !choice
-        && !gold.qualified
-        && let (Some(text), Ok(answer)) = (extract::short(response), &gold.answer)
-        && let Ok(short) = parse::parse(&text)
-    {
-        // Such a line answers only if it is the reference.
-        let comparison = compare::compare(answer, &short, config);
-        if comparison.equal == Some(true) {
-            return compared(comparison, &gold.text, &text);
-        }
-    }
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     if let Ok(side) = &read
@@ -242,8 +244,8 @@ fn strict(
     }
     let itself = without_article(extract::bare(&gold.statement));
     let is_itself = |it: &&str| is_text(without_article(extract::bare(it)), itself);
-    let first = extract::described(response).filter(|_| !announced);
-    let first = first.unwrap_or("");
+    let first = Some(response).filter(|_| !announced);
+    let first = first.and_then(extract::described).unwrap_or("");
     if [statement, response, first].iter().any(is_itself) {
         return alike(&gold.text, &gold.text, "written alike");
     }
@@ -338,8 +340,8 @@ fn strict(
 
 /// Does a response that announces no answer end in words that are the answer of `gold`? It is asked for nothing else: such
 /// a sentence may say more than its answer.
-fn ends_in(pred: &str, read: &Result<Side, String>, gold: &Side) -> bool {
-    let announced = |side: &Side| extract::is_announced(side.method);
+fn ends_in(pred: &str, read: &Result<Side<'_>, String>, gold: &Side<'_>) -> bool {
+    let announced = |side: &Side<'_>| extract::is_announced(side.method);
     let answer = gold.answer.as_ref();
     if gold.qualified
         || read.as_ref().is_ok_and(announced)
@@ -402,9 +404,15 @@ fn of_code(verdict: Verdict, gold: &str, pred: &str) -> Verification {
     }
 }
 
-/// Extracts and parses one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
-fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, String> {
-    let mut found = extract::extract(text, role, config).or_else(|reason| {
+/// Parses what was found in one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.
+fn read<'t>(
+    found: Result<Found<'t>, String>,
+    text: &'t str,
+    role: Role,
+    config: &Config,
+    choice: bool,
+) -> Result<Side<'t>, String> {
+    let mut found = found.or_else(|reason| {
         // "None of the above (E)"
         let line = text.trim();
         let one = choice && line.len() <= SHORT_RESPONSE && line.matches(['(', '\n']).count() == 1;
@@ -441,9 +449,8 @@ fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, S
             if other.method == found.method
                 && let Ok(answer) = parse::parse(&other.text)
             {
-                let found = other.into_owned();
                 return Ok(Side {
-                    found,
+                    found: other,
                     answer: Ok(answer),
                 });
             }
@@ -453,7 +460,6 @@ fn read(text: &str, role: Role, config: &Config, choice: bool) -> Result<Side, S
     let lettered = found.method != "choice" && matches!(answer, Ok(Answer::Choice(_)));
     let denied = lettered && extract::denies(&found.statement);
     found.qualified |= denied;
-    let found = found.into_owned();
     Ok(Side { found, answer })
 }
 
@@ -505,7 +511,12 @@ fn with_rest(error: &ParseError, text: &str) -> String {
 }
 
 /// No verdict, since `text` of one side cannot be read. What is too long or nested too deeply is not misread but too complex.
-fn unreadable(error: &ParseError, unparsed: Status, text: &str, sides: [&Side; 2]) -> Verification {
+fn unreadable(
+    error: &ParseError,
+    unparsed: Status,
+    text: &str,
+    sides: [&Side<'_>; 2],
+) -> Verification {
     let status = match error {
         ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
         ParseError::Empty | ParseError::Syntax { .. } => unparsed,
@@ -531,7 +542,11 @@ impl Verifier {
         }
         let whole = self.verify(gold, pred).equal;
         work::limited(gold.len() + pred.len(), || {
-            let Ok(gold) = read(gold, Role::Gold, self.gold_config(), false) else {
+            let side = |text, role, config| {
+                let found = extract::extract(text, role, config);
+                read(found, text, role, config, false)
+            };
+            let Ok(gold) = side(gold, Role::Gold, self.gold_config()) else {
                 return Vec::new();
             };
             let Some(wanted) = extract::parts(&gold.text) else {
@@ -540,7 +555,7 @@ impl Verifier {
             if whole == Some(true) {
                 return vec![whole; wanted.len()];
             }
-            let pred = read(pred, Role::Prediction, &self.config, false);
+            let pred = side(pred, Role::Prediction, &self.config);
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(parts_of);
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
@@ -564,7 +579,7 @@ fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
 }
 
 /// The labelled parts of a side; those of boxes have their labels before them.
-fn parts_of(side: &Side) -> Option<Vec<(&str, &str)>> {
+fn parts_of<'a>(side: &'a Side<'_>) -> Option<Vec<(&'a str, &'a str)>> {
     let boxed = || extract::parts(&side.statement).filter(|_| side.method == "boxed");
     extract::parts(&side.text).or_else(boxed)
 }
@@ -573,7 +588,7 @@ fn parts_of(side: &Side) -> Option<Vec<(&str, &str)>> {
 const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
-fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
+fn parts_compared(gold: &Side<'_>, pred: &Side<'_>, config: &Config) -> Option<Comparison> {
     let a = extract::parts(&gold.text);
     let b = a
         .as_ref()
@@ -603,9 +618,9 @@ fn parts_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Compariso
 }
 
 /// What the texts of options say, where a side names one and the other is something to compare it with.
-fn options_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Comparison> {
+fn options_compared(gold: &Side<'_>, pred: &Side<'_>, config: &Config) -> Option<Comparison> {
     let parsed = |text: &String| parse::parse(text).ok();
-    let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
+    let is_choice = |side: &Side<'_>| matches!(side.answer, Ok(Answer::Choice(_)));
     let (a, b) = match (&gold.option, &pred.option) {
         (Some(a), Some(b)) => {
             if extract::bare(a) == extract::bare(b) {
@@ -636,9 +651,14 @@ fn options_compared(gold: &Side, pred: &Side, config: &Config) -> Option<Compari
 const SHORT: usize = 8;
 
 /// The verdict of two letters, or of a letter against something else, with what the texts of their options say.
-fn with_texts(letters: Comparison, texts: Comparison, gold: &Side, pred: &Side) -> Comparison {
-    let is_choice = |side: &Side| matches!(side.answer, Ok(Answer::Choice(_)));
-    let short = |side: &Side| {
+fn with_texts(
+    letters: Comparison,
+    texts: Comparison,
+    gold: &Side<'_>,
+    pred: &Side<'_>,
+) -> Comparison {
+    let is_choice = |side: &Side<'_>| matches!(side.answer, Ok(Answer::Choice(_)));
+    let short = |side: &Side<'_>| {
         let text = side.option.as_deref().unwrap_or("");
         text.split_whitespace().count() <= SHORT
     };

@@ -8,7 +8,7 @@ pub(crate) struct Comparison {
     pub equal: Option<bool>,
     /// [`Status::Decided`], [`Status::Numeric`] or [`Status::TooComplex`].
     pub status: Status,
-    /// The argument that settled it, one of the names in the table of [the room](super).
+    /// The argument that settled it, see [the room](super).
     pub method: &'static str,
     /// One sentence for a person.
     pub reason: String,
@@ -25,11 +25,6 @@ impl Comparison {
         }
     }
 
-    /// Equal to hundreds of digits.
-    pub(super) fn numerically_equal() -> Self {
-        Self::equal_as(Status::Numeric, "numeric")
-    }
-
     /// Equal, by `method` and as sure as `status` says.
     pub(super) fn equal_as(status: Status, method: &'static str) -> Self {
         Self {
@@ -44,7 +39,7 @@ impl Comparison {
     }
 
     /// Different, by `method`.
-    pub(super) fn different(method: &'static str, reason: impl Into<String>) -> Self {
+    pub(crate) fn different(method: &'static str, reason: impl Into<String>) -> Self {
         Self {
             equal: Some(false),
             status: Status::Decided,

@@ -21,28 +21,7 @@
 //!
 //! Files depend on each other one way; parts of an answer go back to `dispatch` through [`Context`](context::Context).
 //!
-//! # Methods
-//!
-//! [`Comparison::method`] names the argument that settled a pair. The names are stable:
-//!
-//! | name | argument |
-//! |---|---|
-//! | `structure` | written alike |
-//! | `rational`, `infinity` | exact arithmetic |
-//! | `identity` | equal as functions (from [`crate::algebra`]) |
-//! | `enclosure` | told apart by rigorous bounds (from [`crate::algebra`]) |
-//! | `numeric` | equal to hundreds of digits, without a proof |
-//! | `rounding` | one is the correctly rounded decimal of the other |
-//! | `units`, `currency`, `percent` | what stands beside the number |
-//! | `proportional` | equations or inequalities that differ by a constant factor |
-//! | `solutions` | solved, and the solutions compared |
-//! | `points` | statements of which one holds and the other does not at some point |
-//! | `names` | values given to different names |
-//! | `interval` | sets of real numbers |
-//! | `set`, `list`, `tuple`, `matrix`, `ratio`, `time`, `system`, `relation` | part by part |
-//! | `choice`, `truth`, `text` | letters, yes or no, words |
-//! | `kind` | kinds of answer that cannot mean the same |
-//! | `none` | nothing settled it |
+//! [`Comparison::method`] names the argument that settled a pair: a name of the table in `docs/rules/README.md`.
 
 mod clock;
 mod collection;

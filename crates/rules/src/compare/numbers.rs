@@ -10,6 +10,7 @@ use super::context::Context;
 use super::expressions::{self, show};
 use crate::algebra::{self, Identity};
 use crate::algebra::{Expr, Rational};
+use crate::verification::Status;
 
 /// A value, and how many digits after the point its writer showed, if it is a decimal.
 #[derive(Clone, Copy)]
@@ -49,7 +50,7 @@ pub(super) fn compare(gold: Value<'_>, pred: Value<'_>, context: &mut Context<'_
     };
     match identity {
         Identity::Equal => Comparison::equal(method),
-        Identity::NumericallyEqual => Comparison::numerically_equal(),
+        Identity::NumericallyEqual => Comparison::equal_as(Status::Numeric, "numeric"),
         Identity::Undefined => {
             Comparison::open("one side has no value, or none that is understood")
         }

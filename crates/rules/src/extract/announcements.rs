@@ -118,11 +118,12 @@ impl Announcements {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            let begins = self.begins[usize::from(byte)]
-                && !(at > 0
-                    && byte.is_ascii_alphanumeric()
-                    && bytes[at - 1].is_ascii_alphanumeric());
-            if begins && let Some((length, phrase)) = self.at(bytes, at) {
+            let within =
+                at > 0 && byte.is_ascii_alphanumeric() && bytes[at - 1].is_ascii_alphanumeric();
+            if self.begins[usize::from(byte)]
+                && !within
+                && let Some((length, phrase)) = self.at(bytes, at)
+            {
                 found.push((at, at + length, phrase));
                 at += length;
             } else {
@@ -154,6 +155,11 @@ pub(super) fn find(text: &str) -> Vec<Anchor> {
         .collect();
     anchors.reverse();
     anchors
+}
+
+/// Does a text hold no words that may announce an answer?
+pub(super) fn are_none(text: &str) -> bool {
+    WORDS.all(text).is_empty()
 }
 
 fn anchor(phrase: Phrase, start: usize, end: usize) -> Anchor {
@@ -245,7 +251,9 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     {
         return None;
     }
-    let heading = is_heading(sentence);
+    // Nothing but markup and an adjective before it on its line.
+    let bare = sentence.trim_matches(|it: char| !it.is_alphanumeric());
+    let heading = bare.split_whitespace().count() <= 2;
     let reach = match how {
         // "Answer choices: A) 5" lists them.
         AnchorKind::Result if !heading || rest.len() < text.len() - end => return None,
@@ -277,12 +285,6 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     let titled = sentence.trim_start().starts_with('#') && line_over;
     let said = Phrase { how, ..said };
     (colon || titled || how != AnchorKind::Result).then(|| anchor(said, start, end))
-}
-
-/// Is "answer" the word of a heading: nothing but markup and an adjective before it on its line?
-fn is_heading(before: &str) -> bool {
-    let bare = before.trim_matches(|it: char| !it.is_alphanumeric());
-    bare.split_whitespace().count() <= 2
 }
 
 /// How far the words reach that join "answer" to what it is: `:`, "is", "would be", a line's end below a heading.

@@ -38,12 +38,6 @@ pub(super) fn is_bracketed(sentence: &str) -> bool {
         || !inner.contains(['(', ')']) && words::words_of(inner).filter(is_word).nth(2).is_some()
 }
 
-/// Is a sentence nothing but the sign that a proof is over?
-pub(super) fn ends_proof(sentence: &str) -> bool {
-    let bare = sentence.trim_matches([' ', '$', '\n', '.', '\\', '(', ')']);
-    words::ENDS_PROOF.contains(bare)
-}
-
 /// Where a text ends that states its answer and goes on with courtesies or an explanation under a heading of its own.
 pub(super) fn before_explanation(text: &str) -> usize {
     let mut end = text.trim_end().len();

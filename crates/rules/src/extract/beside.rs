@@ -51,33 +51,15 @@ impl How {
         }
     }
 
-    /// Its letter in the table.
-    fn letter(self) -> char {
-        match self {
-            Self::Boxed => 'b',
-            Self::Announced => 'n',
-            Self::Stated => 's',
-            Self::Timed => 't',
-            Self::Worded => 'w',
-            Self::Chosen => 'c',
-            Self::Option => 'o',
-        }
-    }
-
-    const ALL: [Self; 7] = [
-        Self::Boxed,
-        Self::Announced,
-        Self::Stated,
-        Self::Timed,
-        Self::Worded,
-        Self::Chosen,
-        Self::Option,
-    ];
+    /// Their letters in the table.
+    const LETTERS: [char; 7] = ['b', 'n', 's', 't', 'w', 'c', 'o'];
 
     /// Those that a row is asked for, one bit each.
     fn mask(letters: &str) -> u8 {
-        let own = Self::ALL.iter().filter(|it| letters.contains(it.letter()));
-        own.fold(0, |mask, it| mask | it.bit())
+        let own = Self::LETTERS.iter().enumerate();
+        own.fold(0, |mask, (at, it)| {
+            mask | u8::from(letters.contains(*it)) << at
+        })
     }
 
     fn bit(self) -> u8 {
@@ -114,7 +96,7 @@ fn tokens(text: &str, most: usize, how: How) -> Vec<Token> {
             Some(end) if rest.as_bytes()[end].is_ascii() => end,
             _ => rest.find(|it| !in_word(it)).unwrap_or(rest.len()),
         };
-        if word || !(first.is_whitespace() || MARKUP.contains(first)) {
+        if word || !is_markup(first) {
             if found.len() == most {
                 break;
             }
@@ -142,8 +124,13 @@ fn sets_off(text: &str) -> bool {
 /// What ends a value that is said again.
 const ENDS_VALUE: [char; 5] = [',', ';', '\n', '!', '('];
 
-/// Signs that say nothing beside a value.
-const MARKUP: &str = "*_$\\`~\"{}“”";
+/// Does a sign, or a blank, say nothing beside a value?
+fn is_markup(it: char) -> bool {
+    matches!(
+        it,
+        '*' | '_' | '$' | '\\' | '`' | '~' | '"' | '{' | '}' | '“' | '”'
+    ) || it.is_whitespace()
+}
 
 /// Do the items match from `at` on? Where the match ends.
 fn matches(items: &[Item], tokens: &[Token], at: usize) -> Option<usize> {
@@ -180,6 +167,8 @@ struct Sides {
     own: usize,
     /// In the bracket after it.
     bracket: Vec<Token>,
+    /// All their classes: a row that has another matches nowhere.
+    classes: Set,
 }
 
 impl Sides {
@@ -193,24 +182,51 @@ impl Sides {
             after: Vec::new(),
             own: 0,
             bracket: Vec::new(),
+            classes: Set::default(),
         };
-        let set_off = |it: char| it.is_whitespace() || MARKUP.contains(it);
-        let aside = after.trim_start_matches(set_off).strip_prefix('(');
+        let aside = after.trim_start_matches(is_markup).strip_prefix('(');
         let aside = aside.and_then(|it| it.split_once(')'));
         let (aside, rest) = aside.unwrap_or(("", after));
         let most = if how == How::Boxed { NEAR_BOX } else { MOST };
         sides.bracket = tokens(aside, most, how);
         sides.after = tokens(rest, most, how);
-        let ends = (0..sides.after.len()).find(|&at| any_at(Place::Ending, how, &sides.after, at));
-        sides.own = ends.unwrap_or(sides.after.len());
-        let clears = rows_of(Place::Clearing, how).any(|row| ends_with(row, &sides.before));
-        if clears {
+        let all = [&sides.before, &sides.after, &sides.bracket];
+        sides.classes = all
+            .into_iter()
+            .flatten()
+            .fold(Set::default(), |mut all, it| {
+                all.join(it.classes);
+                all
+            });
+        let ends = sides
+            .rows(Place::Ending, how)
+            .filter_map(|row| begins(row, &sides.after));
+        sides.own = ends.min().unwrap_or(sides.after.len());
+        let mut clears = sides.rows(Place::Clearing, how);
+        if clears.any(|row| ends_with(row, &sides.before)) {
             sides.before.clear();
         }
         sides
     }
 
+    /// The rows of a place that may match.
+    fn rows(&self, place: Place, how: How) -> impl Iterator<Item = &'static Row> + use<> {
+        let all = self.classes;
+        rows_of(place, how).filter(move |row| {
+            let mut items = row.items.iter();
+            items.all(|it| !matches!(it, Item::Is(class) if !all.has(*class)))
+        })
+    }
+
     fn change(&self, how: How) -> bool {
+        let within = |place, tokens: &[Token]| {
+            self.rows(place, how)
+                .any(|row| begins(row, tokens).is_some())
+        };
+        let at_once = |place, tokens: &[Token]| {
+            self.rows(place, how)
+                .any(|row| matches(&row.items, tokens, 0).is_some())
+        };
         let table = &*TABLE;
         let is = |class: usize| move |it: &Token| it.classes.has(class);
         // "up to Rs. 5", "up to a million"
@@ -220,7 +236,9 @@ impl Sides {
             .rev()
             .take_while(|it| it.classes.has(table.passed));
         let bare = &self.before[..self.before.len() - trailing.count()];
-        let near = near_before(&self.before);
+        let words = self.before.iter().enumerate().rev().filter(|it| it.1.word);
+        let from = words.map(|it| it.0).take(NEAR).last();
+        let near = &self.before[from.unwrap_or(self.before.len())..];
         let verb = near.iter().rposition(is(table.verb)).map_or(0, |at| at + 1);
         let own = &self.after[..self.own];
         let stop = own.iter().position(is(table.stop));
@@ -232,18 +250,18 @@ impl Sides {
         };
         let words = clause.iter().enumerate().filter(|(_, it)| it.word);
         let near_after = words.map(|(at, _)| at + 1).take(NEAR * far).last();
-        let mut ends = rows_of(Place::Ends, how);
+        let mut ends = self.rows(Place::Ends, how);
         let passed = bare.len() < self.before.len();
         ends.any(|row| ends_with(row, &self.before) || passed && ends_with(row, bare))
-            || within(Place::NearBefore, how, near)
-            || within(Place::AfterVerb, how, &near[verb..])
-            || within(Place::Before, how, &self.before)
-            || any_at(Place::Begins, how, own, 0)
-            || within(Place::NearAfter, how, &clause[..near_after.unwrap_or(0)])
-            || within(Place::Clause, how, clause)
-            || within(Place::After, how, &self.after)
-            || any_at(Place::Bracket, how, &self.bracket, 0)
-            || within(Place::InBracket, how, &self.bracket)
+            || within(Place::NearBefore, near)
+            || within(Place::AfterVerb, &near[verb..])
+            || within(Place::Before, &self.before)
+            || at_once(Place::Begins, own)
+            || within(Place::NearAfter, &clause[..near_after.unwrap_or(0)])
+            || within(Place::Clause, clause)
+            || within(Place::After, &self.after)
+            || at_once(Place::Bracket, &self.bracket)
+            || within(Place::InBracket, &self.bracket)
     }
 }
 
@@ -253,31 +271,9 @@ fn rows_of(place: Place, how: How) -> impl Iterator<Item = &'static Row> {
     TABLE.rows[place as usize].iter().filter(own)
 }
 
-/// Does a row of this place begin at `at`?
-fn any_at(place: Place, how: How, tokens: &[Token], at: usize) -> bool {
-    rows_of(place, how).any(|row| matches(&row.items, tokens, at).is_some())
-}
-
-/// Does a row of this place begin anywhere in `tokens`?
-fn within(place: Place, how: How, tokens: &[Token]) -> bool {
-    let mut union = Set::default();
-    for token in tokens {
-        union.join(token.classes);
-    }
-    rows_of(place, how).any(|row| {
-        let may = match row.items.first() {
-            Some(Item::Is(class)) => union.has(*class),
-            _ => true,
-        };
-        may && (0..tokens.len()).any(|at| matches(&row.items, tokens, at).is_some())
-    })
-}
-
-/// The last words before a value, and the signs among them.
-fn near_before(before: &[Token]) -> &[Token] {
-    let words = before.iter().enumerate().rev().filter(|(_, it)| it.word);
-    let from = words.map(|(at, _)| at).take(NEAR).last();
-    &before[from.unwrap_or(before.len())..]
+/// Where a row begins in `tokens`.
+fn begins(row: &Row, tokens: &[Token]) -> Option<usize> {
+    (0..tokens.len()).find(|at| matches(&row.items, tokens, *at).is_some())
 }
 
 /// Does a row's pattern end where `tokens` end?
@@ -345,7 +341,7 @@ pub(super) fn is_same(a: &str, b: &str) -> bool {
 
 /// Is there anything but blanks, markup and full stops?
 fn has_word(text: &str) -> bool {
-    text.contains(|it: char| !(it.is_whitespace() || it == '.' || MARKUP.contains(it)))
+    text.contains(|it: char| !(it == '.' || is_markup(it)))
 }
 
 #[cfg(test)]

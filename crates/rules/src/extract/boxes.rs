@@ -106,7 +106,7 @@ fn with_labels(labels: &[Option<&str>], parts: &[Cow<'_, str>]) -> Option<String
 }
 
 /// What a box holds, with the sign before it and the unit after it.
-fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
+pub(super) fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     let inner = clean(&text[boxed.content.clone()]);
     let inner = match introduced(&inner) {
         Some(value) => Cow::Owned(value.to_owned()),

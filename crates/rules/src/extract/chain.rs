@@ -31,7 +31,8 @@ pub(super) fn result(text: &str) -> Cow<'_, str> {
             Cow::Owned(format!("{left} = {right}"))
         };
     }
-    if (is_arithmetic(left) || signs.len() > 1) && !has_variables(right) {
+    let computed = left.contains(|it: char| it.is_ascii_digit()) && !has_variables(left);
+    if (computed || signs.len() > 1) && !has_variables(right) {
         return Cow::Borrowed(right);
     }
     Cow::Borrowed(text)
@@ -126,9 +127,4 @@ fn has_variables(text: &str) -> bool {
         command && !run.is_empty() && GREEK.split(' ').any(|it| it == run)
             || !command && run.len() == 1 && !matches!(run, "e" | "i")
     })
-}
-
-/// Is this something to compute, without variables?
-fn is_arithmetic(text: &str) -> bool {
-    text.contains(|it: char| it.is_ascii_digit()) && !has_variables(text)
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex, Replacer};
 use unicode_normalization::UnicodeNormalization;
 
+use super::scan::{Kinds, next_of, passing};
 use super::{hypertext, words};
 use crate::parse::period;
 use crate::pattern;
@@ -125,26 +126,16 @@ const HYPERTEXT: Signs = 16;
 const STRUCK: Signs = 32;
 const MEASURE: Signs = 64;
 
-/// Letters, digits, blanks and line ends but for the few that [`signs`] asks for.
-const SAYS_NOTHING: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 0x80 {
-        table[byte as usize] = matches!(byte, b' ' | b'\n' | b'\t')
-            || byte.is_ascii_alphanumeric() && !matches!(byte, b'p' | b'x');
-        byte += 1;
-    }
-    table
-};
+/// The bytes that [`signs`] asks about.
+const ASKED: Kinds = passing(b" \n\t!\"#$%()*+:;=>?@\\]^_`|}", b"px");
 
 /// Finds them in one walk.
-fn signs(text: &str) -> Signs {
+pub(super) fn signs(text: &str) -> Signs {
     let bytes = text.as_bytes();
     let mut signs = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if SAYS_NOTHING[usize::from(byte)] {
-            continue;
-        }
+    let mut next = 0;
+    while let Some((at, byte)) = next_of(bytes, next, &ASKED) {
+        next = at + 1;
         let (before, after) = (&bytes[..at], &bytes[at + 1..]);
         let spaced = || before.ends_with(b" ") && after.starts_with(b" ");
         let next = after.first().copied().unwrap_or(0);
@@ -205,7 +196,7 @@ pub(super) fn replaced(pattern: &Regex, text: &str, by: impl Replacer) -> Option
 /// The text with "per cent" in one word, without the `/-` after a sum of rupees, with the backslash of a box; `None` where none is in it.
 fn with_spellings(text: &str) -> Option<String> {
     static SPELLING: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(per) (cent\b)|(\d)/-\B|(^|[^\pL\\])(boxed\{)"));
+        LazyLock::new(|| pattern(r"(per) (cent(?-u:\b))|([0-9])/-\B|(^|[^a-zA-Z\\])(boxed\{)"));
     replaced(&SPELLING, text, |found: &Captures<'_>| match found.get(5) {
         Some(opened) => format!(r"{}\{}", &found[4], opened.as_str()),
         None => (1..=3)
@@ -218,7 +209,16 @@ fn with_spellings(text: &str) -> Option<String> {
 /// Does one of the next words say that digits go on for ever?
 fn repeats(digits: &str) -> bool {
     let near = &digits[..digits.floor_char_boundary(40)];
-    let mut said = words::words_of(near.split('\n').next().unwrap_or(near));
+    let near = near.split('\n').next().unwrap_or(near);
+    // How all of those words begin.
+    let small = |it: u8| it.to_ascii_lowercase();
+    let begins = |it: &[u8]| {
+        !it[0].is_ascii() || matches!([small(it[0]), small(it[1])], [b'r' | b'p', b'e'])
+    };
+    if !near.as_bytes().windows(2).any(begins) {
+        return false;
+    }
+    let mut said = words::words_of(near);
     said.any(|it| words::REPEATS.contains(it))
 }
 
@@ -228,7 +228,7 @@ fn with_bars(text: &str) -> Option<String> {
         let said: Vec<_> = words::REPEATS.iter().collect();
         let said = said.join("|");
         pattern(format!(
-            r"(?i)(\d*[.,])(\d+)(\.\.\.|…)?(?:([ *_$}}~]*)(?:\\\w+\{{ ?\(?(?:{said})\)?\}}|\((?:{said})\)|\b(?:{said})\b))?"
+            r"(?i)([0-9]*[.,])([0-9]+)(\.\.\.|…)?(?:([ *_$}}~]*)(?:\\[a-z]+\{{ ?\(?(?:{said})\)?\}}|\((?:{said})\)|\b(?:{said})\b))?"
         ).leak())
     });
     replaced(&DECIMAL, text, |found: &Captures<'_>| {
@@ -359,16 +359,11 @@ fn after_role(text: &str, at: usize) -> usize {
     at + role.map_or(0, str::len)
 }
 
-/// What a character is replaced by.
-enum Replacement {
-    Keep,
-    Drop,
-    Become(char),
-}
-
-fn replacement(character: char) -> Replacement {
-    match character {
-        '\n' | '\t' | ' '..='~' => Replacement::Keep,
+/// What a character is replaced by; `None` where it is dropped.
+fn plain_character(it: char) -> Option<char> {
+    let shifted = |from: char, to: char| char::from_u32(it as u32 - from as u32 + to as u32);
+    Some(match it {
+        '\n' | '\t' | ' '..='~' => it,
         '\u{0}'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
         | '\u{ad}'
@@ -379,68 +374,31 @@ fn replacement(character: char) -> Replacement {
         | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}'
-        | '\u{fffc}'..='\u{fffd}' => Replacement::Drop,
+        | '\u{fffc}'..='\u{fffd}' => return None,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
-            Replacement::Become(' ')
+            ' '
         }
-        '\u{2028}' | '\u{2029}' => Replacement::Become('\n'),
-        '\u{2212}' | '\u{fe63}' | '\u{2010}' | '\u{2011}' => Replacement::Become('-'),
-        '\u{3002}' | '\u{ff61}' | '\u{66b}' => Replacement::Become('.'),
-        '\u{3001}' | '\u{66c}' | '\u{60c}' => Replacement::Become(','),
-        '\u{66a}' => Replacement::Become('%'),
-        '\u{ff01}'..='\u{ff5e}' => shifted(character, 0xff01, '!'),
-        '\u{660}'..='\u{669}' => shifted(character, 0x660, '0'),
-        '\u{6f0}'..='\u{6f9}' => shifted(character, 0x6f0, '0'),
-        '\u{966}'..='\u{96f}' => shifted(character, 0x966, '0'),
-        '\u{9e6}'..='\u{9ef}' => shifted(character, 0x9e6, '0'),
-        '\u{e50}'..='\u{e59}' => shifted(character, 0xe50, '0'),
-        '\u{1d400}'..='\u{1d7ff}' | '\u{2102}' | '\u{2115}' | '\u{211d}' | '\u{2124}' => {
-            // The blackboard letters of number sets stay: they say which set is meant.
-            match (character, std::iter::once(character).nfkc().next()) {
-                ('\u{1d400}'..='\u{1d7ff}', Some(plain)) => Replacement::Become(plain),
-                _ => Replacement::Keep,
-            }
-        }
-        _ => Replacement::Keep,
-    }
+        '\u{2028}' | '\u{2029}' => '\n',
+        '\u{2212}' | '\u{fe63}' | '\u{2010}' | '\u{2011}' => '-',
+        '\u{3002}' | '\u{ff61}' | '\u{66b}' => '.',
+        '\u{3001}' | '\u{66c}' | '\u{60c}' => ',',
+        '\u{66a}' => '%',
+        '\u{ff01}'..='\u{ff5e}' => shifted('\u{ff01}', '!')?,
+        '\u{660}'..='\u{669}' => shifted('\u{660}', '0')?,
+        '\u{6f0}'..='\u{6f9}' => shifted('\u{6f0}', '0')?,
+        '\u{966}'..='\u{96f}' => shifted('\u{966}', '0')?,
+        '\u{9e6}'..='\u{9ef}' => shifted('\u{9e6}', '0')?,
+        '\u{e50}'..='\u{e59}' => shifted('\u{e50}', '0')?,
+        // The blackboard letters of number sets in the block of letterlike symbols stay: they say which set is meant.
+        '\u{1d400}'..='\u{1d7ff}' => std::iter::once(it).nfkc().next()?,
+        _ => it,
+    })
 }
-
-fn shifted(character: char, from: u32, to: char) -> Replacement {
-    let code = (character as u32)
-        .wrapping_sub(from)
-        .wrapping_add(to as u32);
-    char::from_u32(code).map_or(Replacement::Keep, Replacement::Become)
-}
-
-/// The bytes that are plain characters whatever stands around them.
-const STAYS: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 0x7f {
-        table[byte as usize] = (byte >= b' ' || matches!(byte, b'\n' | b'\t')) && byte != b'x';
-        byte += 1;
-    }
-    table
-};
 
 /// The text in plain characters; borrowed where nothing changes.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
-    let bytes = text.as_bytes();
-    let first = bytes
-        .iter()
-        .position(|&byte| byte >= 0x80 || (byte < b' ' && byte != b'\n' && byte != b'\t'));
-    let first = first
-        .unwrap_or(bytes.len())
-        .min(text.find(" x ").unwrap_or(bytes.len()));
-    let keeps = |character: char| {
-        !matches!(character, 'x' | '\u{2013}')
-            && matches!(replacement(character), Replacement::Keep)
-    };
-    let Some(first) = text[first..]
-        .char_indices()
-        .find(|&(_, character)| !keeps(character))
-        .map(|(at, _)| first + at)
-    else {
+    let may_change = |it: char| matches!(it, 'x' | '\u{2013}') || plain_character(it) != Some(it);
+    let Some(first) = text.find(may_change) else {
         return Cow::Borrowed(text);
     };
     let mut out = String::with_capacity(text.len());
@@ -449,8 +407,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     loop {
         // What stays as it is, at once.
         let stays = rest.as_str();
-        let length = stays.bytes().position(|byte| !STAYS[usize::from(byte)]);
-        let (stays, after) = stays.split_at(length.unwrap_or(stays.len()));
+        let length = next_of(stays.as_bytes(), 0, &ASKED).map_or(stays.len(), |it| it.0);
+        let (stays, after) = stays.split_at(length);
         out.push_str(stays);
         rest = after.chars();
         let Some(character) = rest.next() else {
@@ -475,12 +433,14 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
             '\u{2013}' if is_sign(&out, rest.as_str()) => out.push('-'),
             // "6.02 x 10^23"
             'x' if multiplies(&out, rest.as_str()) => out.push('×'),
-            _ => match replacement(character) {
-                Replacement::Keep => out.push(character),
-                Replacement::Drop => {}
-                Replacement::Become(' ') if groups_thousands(&out, rest.as_str()) => {}
-                Replacement::Become(other) => out.push(other),
-            },
+            _ => {
+                // A no-break or thin space between the digits of one number.
+                let digits = rest.as_str().bytes().take(4).take_while(u8::is_ascii_digit);
+                let groups = character != ' '
+                    && out.ends_with(|it: char| it.is_ascii_digit())
+                    && digits.count() == 3;
+                out.extend(plain_character(character).filter(|it| *it != ' ' || !groups));
+            }
         }
     }
     Cow::Owned(out)
@@ -523,10 +483,4 @@ fn skip_escape(rest: &mut std::str::Chars<'_>) {
         let mut sequence = rest.by_ref().take(32);
         sequence.find(|it| ('@'..='~').contains(it));
     }
-}
-
-/// Does a no-break or thin space here stand between the digits of one number?
-fn groups_thousands(before: &str, after: &str) -> bool {
-    let digits = after.bytes().take(4).take_while(u8::is_ascii_digit);
-    before.ends_with(|last: char| last.is_ascii_digit()) && digits.count() == 3
 }

@@ -50,13 +50,6 @@ fn last_sentence(text: &str) -> &str {
     &text[start.max(text.ceil_char_boundary(text.len().saturating_sub(MAX_ENDING)))..]
 }
 
-/// Do words say that a sentence is about something else than what is asked for, or doubt it?
-fn is_elsewhere(text: &str) -> bool {
-    words_of(text).any(|it| {
-        words::ELSEWHERE.contains(it) || words::OF_ANOTHER.contains(it) || words::WRONG.contains(it)
-    })
-}
-
 /// Does a sentence end in the answer, after a word that introduces it?
 fn introduced(sentence: &str, is: &impl Fn(&str) -> bool) -> bool {
     let Some(last) = words_of(sentence).rfind(|word| words::INTRODUCES.contains(word)) else {
@@ -88,7 +81,10 @@ fn introduced(sentence: &str, is: &impl Fn(&str) -> bool) -> bool {
         || case;
     // "born in the same year as Shakespeare"
     let same = last == "as" && words_of(main).any(|it| it == "same");
-    if bound || same || is_elsewhere(main) || qualifies(main) || supposes(before) {
+    // It is about something else than what is asked for, or doubted.
+    let lists = [&words::ELSEWHERE, &words::OF_ANOTHER, &words::WRONG];
+    let elsewhere = words_of(main).any(|it| lists.iter().any(|list| list.contains(it)));
+    if bound || same || elsewhere || qualifies(main) || supposes(before) {
         return false;
     }
     // "Paris, the capital of France"

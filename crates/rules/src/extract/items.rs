@@ -416,7 +416,7 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
             here += word.len();
             end = Some(here);
         } else if let Some(part) =
-            and_part(rest).filter(|_| end.is_some_and(|end| is_one_word(&text[at..end])))
+            and_part(rest).filter(|_| end.is_some_and(|end| !text[at..end].contains([' ', '-'])))
         {
             return Some(here + part);
         } else if word == "and" && end.is_some_and(|end| text[at..end].contains("hundred")) {
@@ -430,11 +430,6 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
         here += 1;
     }
     end
-}
-
-/// Is a number in words one word, with which a part makes a mixed number?
-fn is_one_word(text: &str) -> bool {
-    !text.contains([' ', '-'])
 }
 
 /// The length of "and a half" or "and three quarters", which a number in words may end in.

@@ -23,12 +23,22 @@ pub(crate) fn trim_markup(text: &str) -> &str {
     text
 }
 
-/// Does a text begin and end with a letter or a digit, and not with a space of LaTeX? Then nothing comes off.
+/// Does a text begin and end with what is no markup and no space of LaTeX? Then nothing comes off.
 fn is_bare(text: &str) -> bool {
     let bytes = text.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && !bytes.ends_with(b"quad")
+    let begins = match bytes {
+        // The letters that such commands begin with.
+        [b'\\', next, ..] => next.is_ascii_alphabetic() && !b"qtimbde".contains(next),
+        [first, ..] => first.is_ascii_graphic() && !b"&:;,=$*_`\"'<".contains(first),
+        [] => true,
+    };
+    let ends = match bytes.last() {
+        Some(b'd') => !bytes.ends_with(b"quad"),
+        Some(b'!') => !bytes.ends_with(b"\\!"),
+        Some(last) => last.is_ascii_graphic() && !b",;:\\.?$*_`\"'>".contains(last),
+        None => true,
+    };
+    begins && ends
 }
 
 fn is_markup(character: char) -> bool {
@@ -67,6 +77,10 @@ fn without_spaces(text: &str) -> &str {
     text
 }
 
+/// What a result may begin with.
+#[rustfmt::skip]
+const ARROWS: [&str; 7] = ["=> ", "==> ", "⇒", "∴", "\\therefore", "\\quad", "\\implies"];
+
 /// Takes off blanks and punctuation at both ends.
 fn trim_ends(text: &str) -> &str {
     let mut text = text.trim_matches(is_markup);
@@ -76,16 +90,10 @@ fn trim_ends(text: &str) -> &str {
             text = without_spaces(text).trim_matches(is_markup);
         }
         text = text.trim_start_matches([':', ';', ',']);
-        for arrow in [
-            "=> ",
-            "==> ",
-            "⇒",
-            "∴",
-            "\\therefore",
-            "\\quad",
-            "\\implies",
-        ] {
-            text = text.strip_prefix(arrow).unwrap_or(text);
+        if text.starts_with(['=', '⇒', '∴', '\\']) {
+            for arrow in ARROWS {
+                text = text.strip_prefix(arrow).unwrap_or(text);
+            }
         }
         if !text.starts_with("=>") && !text.starts_with("==") {
             text = text.strip_prefix('=').unwrap_or(text);
@@ -170,16 +178,18 @@ fn unwrap_command(text: &str) -> &str {
     text
 }
 
+/// What follows the backslash of delimiters and labels.
+const MARKS: [&str; 7] = ["(", ")", "[", "]", "label", "tag", "nonumber"];
+
 /// The answer without emphasis and delimiters within it, without labels of equations.
 pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
-    if !text
-        .bytes()
-        .any(|it| matches!(it, b'*' | b'$' | b'\\' | b'\n'))
-    {
-        return Cow::Borrowed(text);
-    }
-    let marks = r"** $ \( \) \[ \] \label \tag \nonumber".split(' ');
-    let rough = text.contains('\n') || { marks }.any(|it| text.contains(it));
+    let begins = |rest: &str| MARKS.iter().any(|it| rest.starts_with(it));
+    let rough = text.bytes().enumerate().any(|(at, byte)| match byte {
+        b'$' | b'\n' => true,
+        b'*' => text[at + 1..].starts_with('*'),
+        b'\\' => begins(&text[at + 1..]),
+        _ => false,
+    });
     if !rough {
         return Cow::Borrowed(text);
     }

@@ -105,6 +105,13 @@ pub(crate) struct Found<'t> {
 }
 
 impl Found<'_> {
+    /// The whole number that it is, where nothing is said beside it.
+    pub(crate) fn number(&self) -> Option<i64> {
+        let beside = self.statement.trim_start() != self.text || self.option.is_some();
+        let sure = !(beside || self.qualified || self.doubtful) && self.later.is_empty();
+        self.text.parse().ok().filter(|_| sure)
+    }
+
     /// This answer, borrowing nothing.
     pub(crate) fn into_owned(self) -> Found<'static> {
         Found {
@@ -245,17 +252,6 @@ pub(crate) fn described(text: &str) -> Option<&str> {
     (about && !goes_on && !whole::contradicts("yes", rest)).then_some(line)
 }
 
-/// One short line in which nothing was found, and which denies or changes nothing: all of it may be an answer in words.
-pub(crate) fn short(text: &str) -> Option<String> {
-    const LONGEST: usize = 60;
-    let line = bare(text);
-    let says = line.len() <= LONGEST
-        && !line.contains(['\n', '?'])
-        && (line.contains("not exist") || !beside::changes(line, "", How::Worded))
-        && !words::words_of(line).any(|it| words::CONDITION.contains(it));
-    (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
-}
-
 /// How much of a text is read, in bytes, some 400,000 tokens: of a longer one the lines at its end.
 pub(crate) const LONGEST: usize = 1_500_000;
 
@@ -267,11 +263,6 @@ pub(crate) fn candidates<'t>(text: &'t str, role: Role, config: &Config) -> Vec<
 /// Is an answer found in this way announced as one?
 pub(crate) fn is_announced(method: &str) -> bool {
     !matches!(method, "whole" | "number" | "formula" | "therefore")
-}
-
-/// Is it told apart from what a text merely begins with, or sums up?
-pub(crate) fn is_stated(method: &str) -> bool {
-    is_announced(method) && method != "opening"
 }
 
 fn search<'t>(text: &'t str, role: Role, config: &Config) -> Result<Vec<Found<'t>>, &'static str> {

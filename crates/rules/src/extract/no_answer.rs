@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::words;
 
@@ -10,6 +10,8 @@ use super::words;
 static REFUSAL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
+        // Sooner built than the fastest.
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(words::REFUSAL.iter())
         .ok()
 });

@@ -1,10 +1,12 @@
-//! A plain number on a last line of its own, as GSM8K has it: "#### 18", "A: 18". Most rows of training and evaluation end so, and where
-//! nothing else in the text can count, the search that weighs everything finds nothing else.
+//! A whole number at the end of a text: "#### 18", "A: 18", "It costs \\boxed{18} dollars." Most rows of training and evaluation end
+//! so, and where nothing else in the text can count, the search that weighs everything finds nothing else.
 
 use std::borrow::Cow;
 
+use super::items::Source;
+use super::scan::{Boxed, Kinds, Regions, next_of, passing};
 use super::search::{ANSWER_LETTER, BOXED};
-use super::{Found, Role, boxes, words};
+use super::{Found, Role, announcements, boxes, clean, qualifiers, reach, words};
 use crate::config::{Config, ExtractionTarget};
 
 /// How long such a text is at most, and such a number, in bytes.
@@ -18,99 +20,142 @@ pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Fo
     if !usual || text.len() > LONGEST {
         return None;
     }
-    let before = text.trim_end_matches(|it: char| it.is_ascii_digit());
-    let number = &text[before.len()..];
-    let asks_boxes = (0..=50).contains(&config.boxed_match_priority);
-    if number.is_empty() && role == Role::Prediction && asks_boxes {
-        return boxed(text);
+    let last = last_number(text);
+    if role == Role::Gold {
+        let (_, number) = last.filter(|it| it.0.is_empty())?;
+        return Some(plain(number, "whole", number));
     }
-    if !(1..=MOST_DIGITS).contains(&number.len()) {
+    let asks_boxes = (0..=50).contains(&config.boxed_match_priority);
+    if asks_boxes && let Some(found) = boxed(text) {
+        return Some(found);
+    }
+    if config.boxed_only {
         return None;
     }
-    let (method, statement) = match role {
-        Role::Gold if before.is_empty() => ("whole", number),
-        Role::Prediction => {
-            let (head, method, statement) = if let Some(head) = before.strip_suffix("\n#### ") {
-                (head, "####", number)
-            } else {
-                let head = before.strip_suffix("\nA: ")?;
-                let line = head[head.rfind('\n').map_or(0, |at| at + 1)..].to_ascii_lowercase();
-                // "The final answer is", in whatever case, may go on below.
-                if line.contains("inal") || line.contains("ebnis") {
-                    return None;
-                }
-                (head, ANSWER_LETTER, &text[before.len() - 1..])
-            };
-            says_nothing_else(head).then_some((method, statement))?
-        }
-        Role::Gold => return None,
-    };
-    Some(Found {
-        text: Cow::Borrowed(number),
-        method,
-        statement: Cow::Borrowed(statement),
-        ..Found::default()
-    })
+    let (before, number) = last?;
+    if let Some(head) = before.strip_suffix("\n#### ") {
+        return says_nothing_else(head).then(|| plain(number, "####", number));
+    }
+    let head = before.strip_suffix("\nA: ")?;
+    let line = head[head.rfind('\n').map_or(0, |at| at + 1)..].to_ascii_lowercase();
+    // "The final answer is", in whatever case, may go on below.
+    let goes_on = line.contains("inal") || line.contains("ebnis");
+    let found = || plain(number, ANSWER_LETTER, &text[before.len() - 1..]);
+    (!goes_on && says_nothing_else(head)).then(found)
 }
 
-/// The number in a box that ends a text, "So it is $\boxed{18}$.", where it is the only one and nothing before it changes it.
+fn plain<'t, T: Into<Cow<'t, str>>>(text: T, method: &'static str, statement: T) -> Found<'t> {
+    let (text, statement) = (text.into(), statement.into());
+    Found {
+        text,
+        method,
+        statement,
+        ..Found::default()
+    }
+}
+
+/// The whole number that a text ends in, and what stands before it.
+fn last_number(text: &str) -> Option<(&str, &str)> {
+    let before = text.trim_end_matches(|it: char| it.is_ascii_digit());
+    let head = (before.strip_suffix('-')).filter(|it| it.is_empty() || it.ends_with(' '));
+    let length = text.len() - before.len();
+    let at = head.unwrap_or(before).len();
+    (1..=MOST_DIGITS)
+        .contains(&length)
+        .then(|| text.split_at(at))
+}
+
+/// The number in a box on the last line of a text, "So it costs $\\boxed{18}$ dollars.", with its unit, where it is the only one and no word beside
+/// it changes it or takes it back.
 fn boxed(text: &str) -> Option<Found<'_>> {
-    let bare = text.trim_end();
-    let bare = bare.strip_suffix('.').unwrap_or(bare);
-    let mark = if bare.ends_with('$') { "$" } else { "" };
-    let inner = bare.strip_suffix(mark)?.strip_suffix('}')?;
-    let rest = inner.trim_end_matches(|it: char| it.is_ascii_digit());
-    let (number, head) = (&inner[rest.len()..], rest.strip_suffix(BOX)?);
-    let outer = head.strip_suffix(mark)?;
-    let line = &head[head.rfind('\n').map_or(0, |at| at + 1)..];
+    let start = text.rfind('\\')?;
+    let (head, rest) = text.split_at(start);
+    let inner = rest.strip_prefix(BOX)?;
+    let unsigned = inner.strip_prefix('-').unwrap_or(inner);
+    let rest = unsigned.trim_start_matches(|it: char| it.is_ascii_digit());
+    let (number, rest) = (&inner[..inner.len() - rest.len()], rest.strip_prefix('}')?);
+    let outer = head.strip_suffix('$').filter(|_| rest.starts_with('$'));
+    let (mark, outer) = (usize::from(outer.is_some()), outer.unwrap_or(head));
+    let after = &rest[mark..];
+    let line_at = head.rfind('\n').map_or(0, |at| at + 1);
+    let line = &head[line_at..];
     let ends = outer.trim_end_matches(' ').chars().next_back();
-    let plain = (1..=MOST_DIGITS).contains(&number.len())
-        && (mark.is_empty() || !outer.contains('$'))
+    let near = text
+        .ceil_char_boundary(start.saturating_sub(NEAR))
+        .max(line_at);
+    let alone = (1..=MOST_DIGITS).contains(&(unsigned.len() - rest.len() - 1))
+        && !after.starts_with(|it: char| !matches!(it, ' ' | '.' | ',' | '!'))
+        && !after.trim_end().contains(['\n', '<', '$'])
+        && (mark == 0 || !outer.contains('$'))
         // "3\boxed{4}", "x >= \boxed{4}"
         && !outer.ends_with(|it: char| it.is_ascii_digit() || it == '.')
         && !(ends == Some('=') && line.contains(['>', '!']))
         // A sign may belong to it, and a mark of a calculator hide what does.
         && ends.is_none_or(|it| it.is_ascii_alphanumeric() || ":=.,!?\n".contains(it))
         && !line.contains('<')
-        && !line.starts_with("A:")
+        && !line.trim_start_matches([' ', '>']).starts_with("A:")
+        && says_nothing_else(after)
         && says_nothing_else(head)
-        && !boxes::changed(boxes::before(text, head.len()), "");
-    plain.then(|| Found {
-        text: Cow::Borrowed(number),
-        method: BOXED,
-        statement: Cow::Borrowed(number),
-        ..Found::default()
-    })
+        && clean::signs(&text[near..]) == 0;
+    if !alone {
+        return None;
+    }
+    let end = text.len() - rest.len();
+    let content = start + BOX.len()..end - 1;
+    let regions = Regions::default();
+    let source = Source {
+        text,
+        regions: &regions,
+        open_boxes: false,
+    };
+    let boxed = Boxed {
+        start,
+        content,
+        end,
+        closed: true,
+    };
+    let value = boxes::part(text, &boxed);
+    let said = &text[end..reach::sentence_end(source, end)];
+    // A letter may be a parameter.
+    let changed = value.len() == number.len() + " m".len()
+        || words::EXTENDS_VALUE
+            .begin(rest.trim_start_matches(' '))
+            .is_some()
+        || boxes::changed(boxes::before(text, start), said.trim_start_matches('$'))
+        || !announcements::are_none(after)
+        || qualifiers::retracted(&value, rest)
+        || qualifiers::adds_another(&value, rest);
+    let statement = value.clone();
+    (!changed).then(|| plain(value, BOXED, statement))
 }
 
-/// How a box opens.
+/// How far before a box words may change it, in bytes, and how it opens.
+const NEAR: usize = 80;
 const BOX: &str = "\\boxed{";
 
-/// Characters that say nothing but at the beginning of a line.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte = b' ';
-    while byte.is_ascii() {
-        plain[byte as usize] = byte.is_ascii_alphanumeric()
-            || matches!(byte, b' '..=b'"' | b'$' | b'%' | b'\''..=b';' | b'='..=b'?');
-        byte += 1;
-    }
-    plain
-};
+/// What hides nothing but at the beginning of a line.
+const KINDS: Kinds = passing(b" !\"$%'()*+,-./:;=>?", b"");
 
 /// Is there nothing in a text that may hide its last line, or be another question or a list of choices?
 fn says_nothing_else(head: &str) -> bool {
-    head.split('\n').all(|line| {
-        let begins = match line.as_bytes() {
-            [b'*' | b'(' | b'-' | b'>', ..] | [b'B', b':' | b')' | b'.', ..] => false,
-            [b'Q' | b'P', ..] => words::QUESTION.begin(line).is_none(),
-            _ => true,
+    let bytes = head.as_bytes();
+    let begins = |line: usize| match &bytes[line..] {
+        [b'*' | b'(' | b'-' | b'>', ..] | [b'B', b':' | b')' | b'.', ..] => false,
+        [b'Q' | b'P', ..] => words::QUESTION.begin(&head[line..]).is_none(),
+        _ => true,
+    };
+    let mut next = 0;
+    let mut plain = begins(0);
+    while plain && let Some((at, byte)) = next_of(bytes, next, &KINDS) {
+        next = at + 1;
+        plain = match byte {
+            b'\n' => begins(next),
+            // <<3*4=12>>
+            b'<' => bytes[next..].first() == Some(&b'<') || bytes[..at].last() == Some(&b'<'),
+            _ => false,
         };
-        // The marks of a calculator: <<3*4=12>>.
-        let marks = |at: usize| line[at + 1..].starts_with('<') || line[..at].ends_with('<');
-        let mut bytes = line.bytes().enumerate();
-        begins && bytes.all(|(at, byte)| PLAIN[usize::from(byte)] || byte == b'<' && marks(at))
-    })
+    }
+    plain
 }
 
 #[cfg(test)]

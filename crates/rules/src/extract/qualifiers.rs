@@ -1,8 +1,10 @@
 //! Answers that are only supposed, doubted, denied or taken back, and values that say no answer by themselves.
 
+use std::sync::LazyLock;
+
 use super::words::{self, words_of};
 use crate::lexicon::units::currency;
-use crate::lexicon::words::KIND_OF_ANSWER;
+use crate::lexicon::words::{KIND_OF_ANSWER, Words};
 
 /// How many words before an announcement may doubt it.
 const NEAR: usize = 6;
@@ -193,9 +195,23 @@ pub(super) fn takes_back(text: &str) -> bool {
         .any(|word| words::TAKES_BACK.contains(word))
 }
 
+/// Words of which one stands in whatever takes an answer back; of a phrase the longest.
+static TELLS: LazyLock<Words> = LazyLock::new(|| {
+    // They hold what opens a correction and what is wrong, too.
+    let lists = [&words::DENIES, &words::FAULT, &words::CORRECTS];
+    let phrases = words::RETRACTION.iter();
+    let longest = phrases.filter_map(|it| words_of(it).max_by_key(|it| it.len()));
+    let all = lists.into_iter().flat_map(|it| it.iter());
+    Words::of(all.chain(longest).chain([SHOULD]).collect())
+});
+
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
 pub(super) fn retracted(value: &str, after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
+    let tells = |it: &str| TELLS.contains(it) || it.ends_with("n't");
+    if near.is_ascii() && !near.starts_with('?') && !words_of(near).any(tells) {
+        return false;
+    }
     // "20? Or 30?"
     if let Some(rest) = near.strip_prefix('?') {
         let rest = rest.trim_start_matches(['?', ' ', '*', '$', '\n']);
@@ -288,7 +304,8 @@ fn retracts(clause: &str, first: bool) -> bool {
     let any = |list: &words::List| near.iter().any(|word| list.contains(word));
     let denied = said.iter().take(7).any(|word| is_denial(word));
     let wrong = any(&words::WRONG) || denied && any(&words::VERDICT);
-    let fault = near.iter().find(|it| !is_adverb(it));
+    let adverb = |it: &str| it.ends_with("ly") || words::BETWEEN_SUBJECT_AND_FAULT.contains(it);
+    let fault = near.iter().find(|it| !adverb(it));
     let admitted = fault.is_some_and(|it| words::FAULT.contains(it))
         || any(&words::FAULT) && near.iter().any(|it| words::MAKES.contains(it));
     no || phrase
@@ -376,10 +393,6 @@ pub(super) fn takes_back_in_words(text: &str) -> bool {
             .is_some_and(|it| it.eq_ignore_ascii_case(phrase));
         begins && !text[phrase.len()..].starts_with(char::is_alphanumeric)
     })
-}
-
-fn is_adverb(word: &str) -> bool {
-    word.ends_with("ly") || words::BETWEEN_SUBJECT_AND_FAULT.contains(word)
 }
 
 /// How many bytes of a statement are looked at.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::tail::tail;
 use super::{maths, words};
-use crate::lexicon::numbers;
+use crate::lexicon::{in_lower_case, numbers};
 
 /// The number that `text` begins with, of one word in digits, and its length.
 fn number(text: &str) -> Option<(Cow<'_, str>, usize)> {
@@ -12,7 +12,7 @@ fn number(text: &str) -> Option<(Cow<'_, str>, usize)> {
         return Some((Cow::Borrowed(&text[..run.end]), run.end));
     }
     let word = words::first_word(text);
-    let value = numbers::cardinal(&word.to_ascii_lowercase())?;
+    let value = in_lower_case(word, numbers::cardinal)?;
     Some((Cow::Owned(value.to_string()), word.len()))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
     let head = words::first_word(text);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = match digits {
-        0 => numbers::cardinal(&head.to_ascii_lowercase())?.to_string(),
+        0 => in_lower_case(head, numbers::cardinal)?.to_string(),
         _ => text[..digits].to_owned(),
     };
     let rest = text[head.len().max(digits)..].strip_prefix(' ')?;
@@ -73,10 +73,16 @@ pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
     is_over(&text[end..]).then(|| (format!("{whole} {some}/{parts} {}", unit.trim()), end))
 }
 
+/// What joins the numbers of a ratio or a chance.
+const JOINED: [&str; 3] = [" to ", " in ", " out of "];
+
 /// The ratio that `text` begins with, written with colons, or a chance as a fraction, and its length.
 pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     if let Some(found) = mixed(text) {
         return Some(found);
+    }
+    if !JOINED.iter().any(|it| text.contains(it)) {
+        return None;
     }
     let (first, mut end) = number(text)?;
     let mut ratio = first.into_owned();

@@ -58,6 +58,46 @@ impl Regions {
     }
 }
 
+/// What each byte is to a walk over a text; 0: it passes over it.
+pub(super) type Kinds = [u8; 256];
+
+/// Letters and digits but for some, and these signs, are passed over.
+pub(super) const fn passing(signs: &[u8], but: &[u8]) -> Kinds {
+    let mut kinds = [1; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        if byte.is_ascii_alphanumeric() {
+            kinds[byte as usize] = 0;
+        }
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < signs.len() {
+        kinds[signs[at] as usize] = 0;
+        at += 1;
+    }
+    let mut at = 0;
+    while at < but.len() {
+        kinds[but[at] as usize] = 1;
+        at += 1;
+    }
+    kinds
+}
+
+/// The first byte from `at` on that a walk does not pass over.
+pub(super) fn next_of(bytes: &[u8], at: usize, kinds: &Kinds) -> Option<(usize, u8)> {
+    const AT_ONCE: usize = 8;
+    let kind = |it: &u8| kinds[usize::from(*it)];
+    let mut at = at;
+    while let Some(next) = bytes.get(at..at + AT_ONCE)
+        && next.iter().fold(0, |all, it| all | kind(it)) == 0
+    {
+        at += AT_ONCE;
+    }
+    let found = at + bytes.get(at..)?.iter().position(|it| kind(it) != 0)?;
+    Some((found, bytes[found]))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Delimiter<'t> {
     Dollar,

@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::items::{Candidate, Form, Item, Source, WINDOW, items};
 use super::markup::{trim_markup, without_markup};
 use super::{chain, formulas, ratio, words};
-use crate::lexicon::words::APPROXIMATELY;
 
 /// Which items, from `first` on, state one answer together: the index after them.
 pub(super) fn joined_forward(source: Source<'_, '_>, items: &[Item], first: usize) -> usize {
@@ -164,31 +163,6 @@ fn stated_ratio<'t>(
     Some(Candidate::new(text, Form::Plain, at..at + length))
 }
 
-/// Is a number the end of a name, as in "Apollo 11 landed in 1969"?
-fn is_in_name(source: Source<'_, '_>, item: &Item) -> bool {
-    let Some(before) = source.text[..item.value.start].strip_suffix(' ') else {
-        return false;
-    };
-    let word = words::last_word(before);
-    let says = [
-        &words::CONCLUDING,
-        &words::FILLER,
-        &words::PREPOSITION,
-        &words::AMOUNT,
-        &APPROXIMATELY,
-    ];
-    // "Decrease 6 by 25%."
-    let next = words::first_word(source.text[item.end..].trim_start());
-    item.number
-        && item.tail.end == 0
-        && word.len() > 2
-        && word.starts_with(char::is_uppercase)
-        && word.chars().skip(1).all(char::is_lowercase)
-        && before.ends_with(word)
-        && !says.iter().any(|it| it.contains(word))
-        && !words::PREPOSITION.contains(next)
-}
-
 fn choose(source: Source<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usize)> {
     let segment = all
         .iter()
@@ -218,7 +192,6 @@ fn choose(source: Source<'_, '_>, all: &[Item], start: usize) -> Option<(usize, 
         if kept.is_empty() { from } else { kept }
     };
     let kept = keep(within, &|item| !item.symbol);
-    let kept = keep(kept, &|item| !is_in_name(source, item));
     let kept = keep(kept, &|item| !item.weak);
     let last = *kept.last()?;
     let mut from = last;

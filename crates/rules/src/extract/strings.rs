@@ -47,31 +47,20 @@ pub(super) fn find<'t>(
         return out;
     }
     // The last one that stands by itself.
-    let mut last: Option<(usize, &str)> = None;
-    for string in strings.iter().filter(|it| !it.is_empty()) {
-        let found = text
-            .match_indices(string.as_str())
-            .filter(|(at, found)| stands_alone(text, *at, found.len()))
-            .last();
-        if let Some((at, _)) = found
-            && last.is_none_or(|(before, _)| before < at)
-        {
-            last = Some((at, string));
-        }
-    }
-    if let Some((at, which)) = last {
+    let places = strings.iter().filter(|it| !it.is_empty()).filter_map(|it| {
+        let found = text.match_indices(it.as_str()).map(|(at, _)| at);
+        let last = found.filter(|at| stands_alone(text, *at, it.len())).last();
+        last.map(|at| (at, it))
+    });
+    if let Some((at, which)) = places.rev().max_by_key(|it| it.0) {
         out.push((50, reading(which, at..at + which.len(), lowercase)));
     }
     out
 }
 
 fn reading<'t>(which: &str, range: std::ops::Range<usize>, lowercase: bool) -> Candidate<'t> {
-    let text = if lowercase {
-        which.to_lowercase()
-    } else {
-        which.to_owned()
-    };
-    Candidate::new(text, Form::Words, range)
+    let text = lowercase.then(|| which.to_lowercase());
+    Candidate::new(text.unwrap_or_else(|| which.to_owned()), Form::Words, range)
 }
 
 /// The text without brackets and LaTeX's text commands around it.
@@ -102,18 +91,14 @@ fn inner_text(text: &str) -> &str {
 
 /// The longest of the strings that `text` begins with, as a word.
 fn at_start<'s>(text: &str, strings: &'s [String]) -> Option<(usize, &'s str)> {
-    strings
-        .iter()
-        .filter(|string| {
-            !string.is_empty()
-                && text.starts_with(string.as_str())
-                && stands_alone(text, 0, string.len())
-        })
-        .max_by_key(|string| string.len())
-        .map(|string| (string.len(), string.as_str()))
+    let begins = |it: &&String| {
+        !it.is_empty() && text.starts_with(it.as_str()) && stands_alone(text, 0, it.len())
+    };
+    let longest = strings.iter().filter(begins).max_by_key(|it| it.len())?;
+    Some((longest.len(), longest))
 }
 
 fn stands_alone(text: &str, at: usize, length: usize) -> bool {
-    !text[..at].ends_with(|it: char| it.is_alphanumeric() || it == '\'')
-        && !text[at + length..].starts_with(|it: char| it.is_alphanumeric() || it == '\'')
+    let goes_on = |it: char| it.is_alphanumeric() || it == '\'';
+    !text[..at].ends_with(goes_on) && !text[at + length..].starts_with(goes_on)
 }

@@ -64,6 +64,9 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
 /// The base that " in base 7" or " (base 7)" names, and where it ends.
 fn base(text: &str) -> Option<(Range<usize>, usize)> {
     const OPENS: &str = " in base | (in base | (base | base | in base $| in base-";
+    if !matches!(text.as_bytes(), [b' ', b'i' | b'b' | b'(', ..]) {
+        return None;
+    }
     for open in OPENS.split('|') {
         if let Some(rest) = text.strip_prefix(open) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -99,6 +102,9 @@ fn gap(text: &str) -> usize {
 fn mark(text: &str) -> usize {
     let gap = gap(text);
     let rest = &text[gap..];
+    if !rest.starts_with(|it: char| !it.is_ascii() || matches!(it, '\\' | '%' | '^')) {
+        return 0;
+    }
     let signs = r"\%|%|‰|^\circ|^{\circ}|^{\circ }|\degree|°";
     for sign in signs.split('|') {
         if rest.starts_with(sign) {
@@ -154,7 +160,9 @@ fn measured(text: &str, from: usize) -> usize {
             at = end;
             continue;
         }
-        if let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it)) {
+        if rest.starts_with(['a', 'p', 'A', 'P'])
+            && let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it))
+        {
             return at + clock.len();
         }
         if let Some(money) = long_currency(rest) {
@@ -277,6 +285,9 @@ fn exponent(text: &str) -> usize {
 
 /// `\text{ cm}^2`, `\mathrm{m/s}`, perhaps as a formula of its own.
 fn unit_group(text: &str) -> Option<usize> {
+    if !text.starts_with(['$', '\\']) {
+        return None;
+    }
     if let Some(inner) = text.strip_prefix('$') {
         let length = unit_group(inner)?;
         let name = inner[..length].split('{').nth(1).unwrap_or("");

@@ -1,5 +1,6 @@
 //! Words beside an answer: the lists of `lexicon/words.tsv` that extraction asks for, and where a word begins and ends.
 
+use crate::lexicon::in_lower_case;
 use crate::lexicon::numbers::{NumberWord, cardinal, number_word};
 use crate::lexicon::units;
 use crate::lexicon::words::lists;
@@ -54,7 +55,7 @@ pub(super) fn is_spaceless(character: char) -> bool {
 
 /// Is `word` a number, several joined by hyphens, or a fraction such as "five-eighths"?
 pub(super) fn is_number_word(word: &str) -> bool {
-    let small = |it: &str| cardinal(&it.to_ascii_lowercase()).is_some_and(|it| it < 20);
+    let small = |it: &str| in_lower_case(it, cardinal).is_some_and(|it| it < 20);
     if let Some((count, part)) = word.split_once('-')
         && small(count)
         && is_part(part)
@@ -62,20 +63,16 @@ pub(super) fn is_number_word(word: &str) -> bool {
         return true;
     }
     word.split('-').all(|part| {
-        let lower = part.to_ascii_lowercase();
-        match number_word(&lower) {
+        in_lower_case(part, |lower| match number_word(lower) {
             Some(NumberWord::Part(_) | NumberWord::Place(_)) => lower == "half",
             number => number.is_some(),
-        }
+        })
     })
 }
 
 /// Does a word name parts of a whole, as "thirds" does?
 pub(super) fn is_part(word: &str) -> bool {
-    matches!(
-        number_word(&word.to_ascii_lowercase()),
-        Some(NumberWord::Part(_))
-    )
+    matches!(in_lower_case(word, number_word), Some(NumberWord::Part(_)))
 }
 
 /// Its words, with the digits and apostrophes in them.

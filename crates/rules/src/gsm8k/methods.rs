@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::pattern;
+use crate::{pattern, patterns};
 
 /// How the final answer of a GSM8K response is found and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,8 +130,11 @@ impl fmt::Display for Gsm8kMethod {
     }
 }
 
-static MARKED: LazyLock<Regex> = LazyLock::new(|| pattern(r"#### (\-?[0-9\.,]+)"));
-static FLEXIBLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(-?[$0-9.,]{2,})|(-?[0-9]+)"));
+patterns! {
+    MARKED = r"#### (\-?[0-9\.,]+)";
+    FLEXIBLE = r"(-?[$0-9.,]{2,})|(-?[0-9]+)";
+}
+
 static MULTI: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         pattern(r"####\s*([\d,.\-]+)"),
@@ -141,9 +144,9 @@ static MULTI: LazyLock<[Regex; 5]> = LazyLock::new(|| {
         pattern(r"(-?[\d,]+\.?\d*)"),
     ]
 });
-static NUMBER_AND_UNIT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(-?(?:\d+\.?\d*|\.\d+))\s*(?:\\?[%°\p{L}](?:[^\d+*/=^]|\^\d|\^\{\d\})*)?$")
-});
+patterns! {
+    NUMBER_AND_UNIT = r"^(-?(?:\d+\.?\d*|\.\d+))\s*(?:\\?[%°\p{L}](?:[^\d+*/=^]|\^\d|\^\{\d\})*)?$";
+}
 
 /// The answer of a data-set row: what follows the last `####` (or everything, without one), trimmed, commas removed.
 pub(super) fn ground_truth(answer: &str) -> String {

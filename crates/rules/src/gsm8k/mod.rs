@@ -24,12 +24,9 @@ pub(crate) mod decimal;
 pub(crate) mod methods;
 pub(crate) mod number;
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::Serialize;
 
-use crate::pattern;
+use crate::patterns;
 use number::{
     Number, Reading, read_clause, read_last, read_line, read_nothing, read_whole, undress,
 };
@@ -52,11 +49,11 @@ pub struct RuleVerdict {
     pub reason: String,
 }
 
-static THINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<\s*(/?)\s*think(?:ing)?\s*>"));
-static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\banswer(?:\s+is\b|\s+would\s+be\b|\s*[:=]|\W{0,4}:)|\b(?P<so>therefore)\b")
-});
-static CLAUSE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"\n|[.!?;](?:\s|$)"));
+patterns! {
+    THINK = r"(?i)<\s*(/?)\s*think(?:ing)?\s*>";
+    PHRASE = r"(?i)\banswer(?:\s+is\b|\s+would\s+be\b|\s*[:=]|\W{0,4}:)|\b(?P<so>therefore)\b";
+    CLAUSE_END = r"\n|[.!?;](?:\s|$)";
+}
 
 /// Compares the final number of `response` with `reference`.
 ///

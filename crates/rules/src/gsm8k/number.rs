@@ -7,14 +7,12 @@
 //! Thousands are grouped by commas, apostrophes or spaces that do not break a line (`12'500`), one kind throughout. With
 //! a plain space, `12 500` may be one number or two: it is one where it is all that was answered, and else it is left open.
 
-use std::sync::LazyLock;
-
-use regex::{Captures, Match, Regex};
+use regex::{Captures, Match};
 
 use super::decimal::Decimal;
 use crate::lexicon::numbers::{NumberWord, number_word};
 use crate::lexicon::words::CHANGES_NUMBER;
-use crate::pattern;
+use crate::patterns;
 
 /// How far around a number its neighbourhood is looked at, in bytes.
 const NEIGHBOURHOOD: usize = 80;
@@ -41,73 +39,38 @@ pub(crate) enum Reading {
     Expression,
 }
 
-static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?x) (?P<run> [0-9]+ (?:[.,'’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]+)* | \.[0-9]+ )
+patterns! {
+    TOKEN = r"(?x) (?P<run> [0-9]+ (?:[.,'’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]+)* | \.[0-9]+ )
           (?: [eE] (?P<e> [+-]?[0-9]+ ) )?
           (?: \s* (?: × | \\times | \\cdot | · | ⋅ | \* | x ) \s* 10 \s*
-              (?: \^ \s* \{? \s* (?P<power> [+-]?[0-9]+ ) \s* \}? | (?P<superscript> [⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+ ) ) )?",
-    )
-});
-static WELL_FORMED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?x) ^(?: (?: [0-9]+ | [0-9]{1,3}(?:,[0-9]{3})+ | [1-9][0-9]{0,2}(?:['’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]{3})+ )
-          (?:\.[0-9]+)? | \.[0-9]+ )$",
-    )
-});
-/// One number, if nothing stands beside it.
-static SPACED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^[1-9][0-9]{0,2}(?:\x20[0-9]{3})+(?:\.[0-9]+)?$"));
-/// What makes a number before it, or after it, look like a part of a spaced one.
-static GROUP_AFTER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^\p{Zs}{1,4}[0-9]{3}(?:[^0-9]|$)"));
-static GROUP_BEFORE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?:^|[^0-9])[0-9]{1,3}\p{Zs}{1,4}$"));
-static WRAPPER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\\(?:text(?:bf|it|rm)?|math(?:bf|it|rm)|mbox|operatorname)\s*\{([^{}]*)\}")
-});
-static DEGREE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\^?(?:\{\\(?:circ|degree)\}|\\(?:circ|degree)\b)"));
-static NARROW_SPACE: LazyLock<Regex> = LazyLock::new(|| pattern(r"([0-9])\\,"));
-static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z]\w{0,20}\s*=\s*"));
-static FILLER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^(?:[\s:*_"'“”(\[≈=]|(?i:approximately|approx\.?|about|around|roughly|nearly|almost|exactly|just|only|simply|equal to|equals|that|therefore|thus|hence|usd)\b[,:]?|[A-Za-z]\w{0,20}\s*=)*"#,
-    )
-});
-static OPERATOR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?x) (?: [*/×÷^·⋅√±<>≤≥≠{_] | \\[A-Za-z]+ | [0-9)]\s*[xX] | [0-9]: | [A-Za-z]\(
-          | (?i: \b(?:plus|minus|negative|times|over|by|mod|not|isn't|sqrt|log|ln|sin|cos|tan|exp|pi)\s*\(? ) )\s*$",
-    )
-});
-static CHOICE_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)[0-9]\s*,?\s+or\s*$|\beither\b[^.\n]*[0-9][^.\n]*\bor\s*$|\bbetween\b[^.\n]*[0-9][^.\n]*\band\s*$",
-    )
-});
-static CHOICE_AFTER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^\s*,?\s*(?:or|and|to)\s+-?[0-9]"));
-/// "90 minutes or 1.5 hours": a choice, or the same said twice.
-static RESTATED_BEFORE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)[0-9][^.\n]{0,30}\bor\s*$"));
-static RESTATED_AFTER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^[^.\n]{0,30}\bor\b[^.\n]{0,20}[0-9]|^\s*,\s+-?[0-9]"));
-static OPERATOR_AFTER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?x) ^(?: \s*[\^×÷√±²³π∞½⅓¼¾⅔_\\] | \s*\*+\s*[0-9A-Za-z(] | \s*/\s*(?:[0-9(]|[A-Za-z](?:[^A-Za-z]|$)) | \(
-          | \s*[+<>≤≥] | \s*-\s*[0-9] | :[0-9] | \s*[xX]\s*[0-9] )",
-    )
-});
-static NEXT_WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\s*)-?(\p{L}+)"));
-static UNIT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^\s*(?:%|°(?:\s*[CFK]\b)?)?(?:[\s/(·-]*\p{L}[\p{L}'’.]+(?:\^\{?[0-9]\}?|[²³])?\)?){0,6}$",
-    )
-});
-static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}+"));
-static LIST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)[0-9]\s*,\s+-?[0-9]|\bor\b|\beither\b"));
+              (?: \^ \s* \{? \s* (?P<power> [+-]?[0-9]+ ) \s* \}? | (?P<superscript> [⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+ ) ) )?";
+    WELL_FORMED = r"(?x) ^(?: (?: [0-9]+ | [0-9]{1,3}(?:,[0-9]{3})+ | [1-9][0-9]{0,2}(?:['’\u{a0}\u{2007}\u{2009}\u{202f}][0-9]{3})+ )
+          (?:\.[0-9]+)? | \.[0-9]+ )$";
+    /// One number, if nothing stands beside it.
+    SPACED = r"^[1-9][0-9]{0,2}(?:\x20[0-9]{3})+(?:\.[0-9]+)?$";
+    /// What makes a number before it, or after it, look like a part of a spaced one.
+    GROUP_AFTER = r"^\p{Zs}{1,4}[0-9]{3}(?:[^0-9]|$)";
+    GROUP_BEFORE = r"(?:^|[^0-9])[0-9]{1,3}\p{Zs}{1,4}$";
+    WRAPPER = r"\\(?:text(?:bf|it|rm)?|math(?:bf|it|rm)|mbox|operatorname)\s*\{([^{}]*)\}";
+    DEGREE = r"\^?(?:\{\\(?:circ|degree)\}|\\(?:circ|degree)\b)";
+    NARROW_SPACE = r"([0-9])\\,";
+    ASSIGNMENT = r"^[A-Za-z]\w{0,20}\s*=\s*";
+    FILLER = r#"^(?:[\s:*_"'“”(\[≈=]|(?i:approximately|approx\.?|about|around|roughly|nearly|almost|exactly|just|only|simply|equal to|equals|that|therefore|thus|hence|usd)\b[,:]?|[A-Za-z]\w{0,20}\s*=)*"#;
+    OPERATOR_BEFORE = r"(?x) (?: [*/×÷^·⋅√±<>≤≥≠{_] | \\[A-Za-z]+ | [0-9)]\s*[xX] | [0-9]: | [A-Za-z]\(
+          | (?i: \b(?:plus|minus|negative|times|over|by|mod|not|isn't|sqrt|log|ln|sin|cos|tan|exp|pi)\s*\(? ) )\s*$";
+    CHOICE_BEFORE = r"(?i)[0-9]\s*,?\s+or\s*$|\beither\b[^.\n]*[0-9][^.\n]*\bor\s*$|\bbetween\b[^.\n]*[0-9][^.\n]*\band\s*$";
+    CHOICE_AFTER = r"(?i)^\s*,?\s*(?:or|and|to)\s+-?[0-9]";
+    /// "90 minutes or 1.5 hours": a choice, or the same said twice.
+    RESTATED_BEFORE = r"(?i)[0-9][^.\n]{0,30}\bor\s*$";
+    RESTATED_AFTER = r"(?i)^[^.\n]{0,30}\bor\b[^.\n]{0,20}[0-9]|^\s*,\s+-?[0-9]";
+    OPERATOR_AFTER = r"(?x) ^(?: \s*[\^×÷√±²³π∞½⅓¼¾⅔_\\] | \s*\*+\s*[0-9A-Za-z(] | \s*/\s*(?:[0-9(]|[A-Za-z](?:[^A-Za-z]|$)) | \(
+          | \s*[+<>≤≥] | \s*-\s*[0-9] | :[0-9] | \s*[xX]\s*[0-9] )";
+    NEXT_WORD = r"^(\s*)-?(\p{L}+)";
+    UNIT = r"^\s*(?:%|°(?:\s*[CFK]\b)?)?(?:[\s/(·-]*\p{L}[\p{L}'’.]+(?:\^\{?[0-9]\}?|[²³])?\)?){0,6}$";
+    WORD = r"\p{L}+";
+    LIST = r"(?i)[0-9]\s*,\s+-?[0-9]|\bor\b|\beither\b";
+}
+
 /// Takes off LaTeX and Markdown dress, currencies and typographic signs; what is left is looked at by the rest of this file. Linear in the text.
 pub(crate) fn undress(text: &str) -> String {
     let plain = text.replace(['−', '–', '﹣', '－'], "-");

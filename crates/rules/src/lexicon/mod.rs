@@ -26,6 +26,15 @@ pub(crate) const BESIDE: &str = include_str!("beside.tsv");
 /// Mathematics as people say it, and what that is in signs.
 pub(crate) const SPOKEN: &str = include_str!("spoken.tsv");
 
+/// What `look` finds for a word in lower case, as most words are.
+pub(crate) fn in_lower_case<T>(word: &str, look: impl FnOnce(&str) -> T) -> T {
+    if word.bytes().any(|it| it.is_ascii_uppercase()) {
+        look(&word.to_ascii_lowercase())
+    } else {
+        look(word)
+    }
+}
+
 /// The rows of a table: fields between tabs. Empty lines and those that begin with `#` are left out.
 pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table

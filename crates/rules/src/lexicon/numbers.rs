@@ -77,6 +77,9 @@ pub(crate) fn cardinal(word: &str) -> Option<u64> {
 pub(crate) fn roman(text: &str) -> Option<usize> {
     const NUMERALS: &str =
         "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX";
+    if !text.bytes().all(|it| matches!(it, b'I' | b'V' | b'X')) {
+        return None;
+    }
     Some(NUMERALS.split(' ').position(|it| it == text)? + 1)
 }
 

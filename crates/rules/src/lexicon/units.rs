@@ -114,9 +114,13 @@ pub(crate) fn unit_word(name: &str) -> Option<UnitWord> {
                 .then(|| singular(without_s))?
         })
         .or_else(|| {
+            // Most words are in lower case.
+            let small = |it: u8| it.is_ascii() && !it.is_ascii_uppercase();
+            if name.len() <= 2 || name.bytes().all(small) {
+                return None;
+            }
             let lower = name.to_lowercase();
-            (name.len() > 2 && lower != name)
-                .then(|| singular(&lower).or_else(|| singular(lower.strip_suffix('s')?)))?
+            singular(&lower).or_else(|| singular(lower.strip_suffix('s')?))
         })
 }
 

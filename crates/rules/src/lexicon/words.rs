@@ -31,11 +31,19 @@ pub(crate) struct Words {
     shapes: u64,
 }
 
+/// The words of all lines of `words.tsv` with this name.
+pub(crate) fn listed(name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let lines = LINES.get(name).into_iter().flatten();
+    lines.flat_map(|words| names(words))
+}
+
 impl Words {
     /// All lines of `words.tsv` with this name.
     pub(crate) fn named(name: &str) -> Self {
-        let lines = LINES.get(name).into_iter().flatten();
-        let list: Vec<_> = lines.flat_map(|words| names(words)).collect();
+        Self::of(listed(name).collect())
+    }
+
+    pub(crate) fn of(list: Vec<&'static str>) -> Self {
         let lower_case = list.iter().map(|word| {
             let lower = if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
                 Cow::Owned(word.to_ascii_lowercase().into_bytes())

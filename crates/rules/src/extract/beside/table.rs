@@ -8,11 +8,11 @@ use super::super::words::{is_counted, is_unit};
 use super::{FAR_GAP, GAP, How};
 use crate::lexicon::numbers::{NumberWord, number_words};
 use crate::lexicon::units::currency_names;
-use crate::lexicon::words::Words;
+use crate::lexicon::words::listed;
 use crate::lexicon::{BESIDE, KeyHasher, rows};
 
 /// Where a row's pattern stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Place {
     /// Ends at the value, but for articles, currencies and words of a kind of answer.
     Ends,
@@ -42,28 +42,16 @@ pub(super) enum Place {
     Again,
 }
 
-impl Place {
-    /// How many there are.
-    const COUNT: usize = Self::Again as usize + 1;
+/// Their names in the table, in this order.
+#[rustfmt::skip]
+const PLACES: [&str; 13] = [
+    "…value", "near value", "verb near value", "before value", "value…", "value near", "value clause", "value after", "value (…", "value (…)",
+    "ends", "clears", "value again",
+];
 
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "…value" => Self::Ends,
-            "near value" => Self::NearBefore,
-            "verb near value" => Self::AfterVerb,
-            "before value" => Self::Before,
-            "value…" => Self::Begins,
-            "value near" => Self::NearAfter,
-            "value clause" => Self::Clause,
-            "value after" => Self::After,
-            "value (…" => Self::Bracket,
-            "value (…)" => Self::InBracket,
-            "ends" => Self::Ending,
-            "clears" => Self::Clearing,
-            "value again" => Self::Again,
-            _ => return None,
-        })
-    }
+/// The place with a name, as its number.
+pub(super) fn place(name: &str) -> Option<usize> {
+    PLACES.iter().position(|it| *it == name)
 }
 
 /// How many words of 64 bits hold a bit for each class.
@@ -157,8 +145,8 @@ fn is_operator(sign: char) -> bool {
 /// The table: which classes a word has, and the rows.
 pub(super) struct Table {
     classes: HashMap<Vec<u8>, Set, BuildHasherDefault<KeyHasher>>,
-    /// The classes that are shapes, and for which answers a row has them, one bit each.
-    shapes: Vec<(usize, Shape, u8)>,
+    /// The classes that a shape is of, for each kind of answer those that its rows have.
+    shapes: Vec<(Shape, [Set; How::LETTERS.len()])>,
     /// How words end that deny as the ending by itself does: "isn't".
     negating: Vec<&'static str>,
     /// The classes of verbs before a value, of what may stand between a bound and its value, and of what ends a clause.
@@ -172,14 +160,17 @@ pub(super) struct Table {
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table {
         classes: HashMap::default(),
-        shapes: Vec::new(),
-        negating: list("@negating_ending").iter().collect(),
+        shapes: SHAPES
+            .iter()
+            .map(|(_, is)| (*is, Default::default()))
+            .collect(),
+        negating: list("@negating_ending").collect(),
         verb: 0,
         passed: 0,
         stop: 0,
         rows: Vec::new(),
     };
-    table.rows.resize_with(Place::COUNT, Vec::new);
+    table.rows.resize_with(PLACES.len(), Vec::new);
     let mut names: HashMap<&'static str, usize> = HashMap::new();
     let mut class = |table: &mut Table, name: &'static str, how: u8| {
         let next = names.len();
@@ -189,8 +180,13 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             }
             next
         });
-        for shape in table.shapes.iter_mut().filter(|it| it.0 == class) {
-            shape.2 |= how;
+        for ((_, sets), (shape, _)) in table.shapes.iter_mut().zip(SHAPES) {
+            if name.split('|').any(|it| it == shape) {
+                let asked = sets.iter_mut().enumerate();
+                asked
+                    .filter(|(at, _)| how >> at & 1 == 1)
+                    .for_each(|(_, it)| it.insert(class));
+            }
         }
         class
     };
@@ -202,11 +198,11 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     );
     table.stop = class(&mut table, "@ends_clause|,", 0);
     for row in rows(BESIDE) {
-        if let [how, place, pattern] = row[..]
-            && let Some(place) = Place::named(place)
+        if let [how, named, pattern] = row[..]
+            && let Some(place) = place(named)
         {
             let phrases = match pattern.strip_prefix("@@") {
-                Some(name) => list(name).iter().collect(),
+                Some(name) => list(name).collect(),
                 None => vec![pattern],
             };
             let how = How::mask(how);
@@ -218,7 +214,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                     None => Item::Is(class(&mut table, it, how)),
                 };
                 let items = phrase.split(' ').map(&mut item).collect();
-                table.rows[place as usize].push(Row { how, items });
+                table.rows[place].push(Row { how, items });
             }
         }
     }
@@ -226,8 +222,8 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 /// The list that a name in the table stands for.
-pub(super) fn list(name: &str) -> Words {
-    Words::named(&name.trim_start_matches('@').replace('_', " "))
+pub(super) fn list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    listed(&name.trim_start_matches('@').replace('_', " "))
 }
 
 impl Table {
@@ -238,11 +234,9 @@ impl Table {
             self.classes.entry(lower).or_default().insert(class);
         };
         if word.starts_with('@') {
-            list(word).iter().for_each(insert);
+            list(word).for_each(insert);
         } else if word.starts_with('<') && word.len() > 1 {
             words_of_shape(word).into_iter().for_each(insert);
-            let shape = SHAPES.iter().find(|(name, _)| *name == word);
-            self.shapes.extend(shape.map(|(_, is)| (class, *is, 0)));
         } else {
             insert(word);
         }
@@ -265,9 +259,10 @@ impl Table {
             let own = self.classes.get(ending.as_bytes());
             set.join(own.copied().unwrap_or_default());
         }
-        for (class, is, asked) in &self.shapes {
-            if asked & how.bit() != 0 && is(word) {
-                set.insert(*class);
+        for (is, sets) in &self.shapes {
+            let own = sets[how as usize];
+            if own != Set::default() && is(word) {
+                set.join(own);
             }
         }
         set

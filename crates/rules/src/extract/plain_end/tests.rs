@@ -42,6 +42,64 @@ fn a_plain_end_is_what_a_search_finds() {
 }
 
 #[test]
+fn a_box_in_a_sentence_is_what_a_search_finds() {
+    let heads = [
+        "It costs ",
+        "So he has\n",
+        "It is not ",
+        "Some say ",
+        "x = ",
+        "at most ",
+        "Answer: ",
+        "The answer is ",
+    ];
+    let tails = [
+        " dollars.",
+        " dollars every day at the farmers' market.",
+        " miles from home",
+        " or more.",
+        ", not 16.",
+        " is wrong.",
+        ". Wait, that is wrong.",
+        ". No, the answer is 6.",
+        ". 7 is also correct.",
+        " m of it",
+        " m, m an integer.",
+        " x 3",
+        " squared",
+        ". The answer is 5.",
+        " kg and 5 g.",
+        " hours and 30 minutes.",
+        "% of it",
+        " per cent",
+        " cents",
+        " apples!",
+        "\nso",
+        " 5' tall",
+        ". Actually 13.",
+        " times as many",
+        "-year-old",
+        ", or rather 13",
+    ];
+    let mut plain = 0;
+    for head in heads {
+        for tail in tails {
+            for (open, close) in [("", ""), ("$", "$")] {
+                for number in ["18", "-7"] {
+                    let text = format!("{head}{open}\\boxed{{{number}}}{close}{tail}");
+                    let found = found(&text, Role::Prediction, &Config::default());
+                    plain += usize::from(found.is_some());
+                    if found.is_some() {
+                        assert_eq!(found, sought(&text, Role::Prediction), "{text}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(plain > 50, "{plain}");
+}
+
+#[test]
 fn what_else_may_count_is_searched() {
     let texts = [
         "<think>5\n#### 18",

@@ -67,7 +67,8 @@ impl Search<'_, '_, '_> {
             };
             end = range.start;
             let said = &self.source.text[range.clone()];
-            if aside::is_bracketed(said) || aside::ends_proof(said) {
+            let bare = said.trim_matches([' ', '$', '\n', '.', '\\', '(', ')']);
+            if aside::is_bracketed(said) || words::ENDS_PROOF.contains(bare) {
                 continue;
             }
             let method = method_of(&self.source.text[range.clone()]);
@@ -135,6 +136,8 @@ impl Search<'_, '_, '_> {
                             || beside::changes(before, after, How::of_letter(&text[from..to]))
                     }
                     _ => {
+                        let value = &*reading.text;
+                        let year = value.len() == 4 && value.bytes().all(|it| it.is_ascii_digit());
                         beside::changes(before, after, How::Stated)
                             || beside::changes(told, after, How::Stated)
                             // A fragment states its value, and tells no story.
@@ -142,7 +145,7 @@ impl Search<'_, '_, '_> {
                                 && !after.starts_with(" of ")
                                 && !text.trim_end().ends_with(['.', '!'])
                                 && beside::changes(before, after, How::Announced)
-                            || is_time(&reading.text) && beside::changes(before, "", How::Timed)
+                            || (year || value.contains(':')) && beside::changes(before, "", How::Timed)
                             || qualifiers::change_spaceless_near(before, after)
                             || qualifiers::supposes(&text[range.clone()])
                             || qualifiers::supposes(&text[range.start..to])
@@ -177,11 +180,6 @@ impl Search<'_, '_, '_> {
             passed |= said.contains(char::is_alphabetic);
         }
     }
-}
-
-/// Is a value a year or a time of day?
-fn is_time(value: &str) -> bool {
-    value.len() == 4 && value.bytes().all(|it| it.is_ascii_digit()) || value.contains(':')
 }
 
 fn method_of(sentence: &str) -> &'static str {
