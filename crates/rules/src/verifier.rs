@@ -225,6 +225,17 @@ fn strict(
     let read = read(pred, response, Role::Prediction, config, choice);
     // Where only boxes may answer, nothing else of it is looked at.
     let response = if config.boxed_only { "" } else { response };
+    // A short line in which nothing was found answers only if it is the reference.
+    if !choice
+        && !gold.qualified
+        && read.as_ref().is_err_and(|it| it == extract::NOTHING_FOUND)
+        && let (Some(text), Ok(answer)) = (extract::short(response), &gold.answer)
+        && let Ok(short) = parse::parse(&text)
+        && let comparison = compare::compare(answer, &short, config)
+        && comparison.equal == Some(true)
+    {
+        return compared(comparison, &gold.text, &text);
+    }
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
     if let Ok(side) = &read

@@ -198,7 +198,9 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
     let mut sides = Vec::with_capacity(relation.sides.len());
     for side in &relation.sides {
         let values = values(side)?.into_iter();
-        let values = values.map(|value| in_unknown(value, &unknown, variable));
+        // A plain variable in place of the unknown.
+        let plain = |part: &Expr| (*part == unknown).then(|| Expr::symbol(variable));
+        let values = values.map(|value| algebra::replace(value, &mut { plain }));
         sides.push(values.collect::<Vec<_>>());
     }
     let mut sets = Vec::with_capacity(relation.operators.len());
@@ -280,13 +282,6 @@ fn only_unknown(expr: &Expr, found: &mut Option<Expr>) -> bool {
         Expr::Binder(_) => !algebra::has_letter(expr),
         _ => true,
     }
-}
-
-/// An expression with a plain variable in place of the unknown.
-fn in_unknown(expr: &Expr, unknown: &Expr, variable: &str) -> Expr {
-    algebra::replace(expr, &mut |part| {
-        (part == unknown).then(|| Expr::symbol(variable))
-    })
 }
 
 /// Where `left operator right` holds.

@@ -286,9 +286,10 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         _ => {}
     }
     // A lone letter among the words may be a variable.
+    let numeral = |it: &str| number_word(it).is_some() || lexicon::words::IN_NUMBER.contains(it);
     let variable = words
         .iter()
-        .any(|word| word.chars().nth(1).is_none() || is_numeral(word));
+        .any(|it| it.chars().nth(1).is_none() || numeral(it));
     let glued = text.contains(|it| ('\u{2e80}'..='\u{d7a3}').contains(&it));
     if variable || glued || words.is_empty() || words.len() > 12 {
         return Comparison::open("words against an answer of another kind");
@@ -304,11 +305,6 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         }),
         _ => Comparison::open("words against an answer of another kind"),
     }
-}
-
-/// Is a word a number, or part of one?
-fn is_numeral(word: &str) -> bool {
-    number_word(word).is_some() || lexicon::words::IN_NUMBER.contains(word)
 }
 
 /// ℤ, ℚ, ℂ and the like.

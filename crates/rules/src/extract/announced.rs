@@ -117,12 +117,6 @@ fn is_factorial(text: &str, start: usize, end: usize) -> bool {
         && (clause.contains('\\') || !clause.contains(' '))
 }
 
-/// `6!` within its sentence: an exclamation mark that ends one is not in its clause.
-fn is_factorial_number(clause: &str) -> bool {
-    let number = clause.strip_suffix('!');
-    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
-}
-
 /// Reads the answer that a clause begins with or is about.
 fn answer<'t>(
     source: Source<'t, '_>,
@@ -167,7 +161,9 @@ fn answer<'t>(
         return Some(Candidate::new(text, Form::Plain, range));
     }
     let bare = trim_markup(rest);
-    if is_product(bare) || is_factorial_number(rest) {
+    // `6!` within its sentence: an exclamation mark that ends one is not in its clause.
+    let digits = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    if is_product(bare) || rest.strip_suffix('!').is_some_and(digits) {
         let text = without_markup(bare);
         return Some(Candidate::new(text, Form::Plain, start..end));
     }

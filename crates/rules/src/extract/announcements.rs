@@ -115,15 +115,11 @@ impl Announcements {
     /// All of them in a text, where a word may begin, without overlap.
     fn all(&self, text: &str) -> Vec<(usize, usize, Phrase)> {
         let bytes = text.as_bytes();
-        let mut found = Vec::new();
-        let mut at = 0;
+        let word = |at: usize| bytes[at].is_ascii_alphanumeric();
+        let (mut found, mut at) = (Vec::new(), 0);
         while let Some(&byte) = bytes.get(at) {
-            let within =
-                at > 0 && byte.is_ascii_alphanumeric() && bytes[at - 1].is_ascii_alphanumeric();
-            if self.begins[usize::from(byte)]
-                && !within
-                && let Some((length, phrase)) = self.at(bytes, at)
-            {
+            let begins = self.begins[usize::from(byte)] && !(at > 0 && word(at - 1) && word(at));
+            if begins && let Some((length, phrase)) = self.at(bytes, at) {
                 found.push((at, at + length, phrase));
                 at += length;
             } else {

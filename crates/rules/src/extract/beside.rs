@@ -44,11 +44,8 @@ pub(super) enum How {
 impl How {
     /// Of a choice: does its text follow, as after "B:"?
     pub(super) fn of_letter(letter: &str) -> Self {
-        if letter.ends_with([':', '.', ')']) {
-            Self::Option
-        } else {
-            Self::Chosen
-        }
+        let told = letter.ends_with([':', '.', ')']);
+        [Self::Chosen, Self::Option][usize::from(told)]
     }
 
     /// Their letters in the table.

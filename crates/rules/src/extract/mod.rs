@@ -252,6 +252,17 @@ pub(crate) fn described(text: &str) -> Option<&str> {
     (about && !goes_on && !whole::contradicts("yes", rest)).then_some(line)
 }
 
+/// One short line in which nothing was found, and which denies or changes nothing: all of it may be an answer in words.
+pub(crate) fn short(text: &str) -> Option<String> {
+    const LONGEST: usize = 60;
+    let line = bare(text);
+    let says = line.len() <= LONGEST
+        && !line.contains(['\n', '?'])
+        && (line.contains("not exist") || !beside::changes(line, "", How::Worded))
+        && !words::words_of(line).any(|it| words::CONDITION.contains(it));
+    (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())
+}
+
 /// How much of a text is read, in bytes, some 400,000 tokens: of a longer one the lines at its end.
 pub(crate) const LONGEST: usize = 1_500_000;
 

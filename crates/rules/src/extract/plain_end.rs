@@ -1,12 +1,13 @@
-//! A whole number at the end of a text: "#### 18", "A: 18", "It costs \\boxed{18} dollars." Most rows of training and evaluation end
+//! A whole number at the end of a text: "#### 18", "A: 18", "The answer is 18.", "It costs \\boxed{18} dollars." Most rows of training and evaluation end
 //! so, and where nothing else in the text can count, the search that weighs everything finds nothing else.
 
 use std::borrow::Cow;
 
+use super::announcements::{self, AnchorKind};
 use super::items::Source;
 use super::scan::{Boxed, Kinds, Regions, next_of, passing};
 use super::search::{ANSWER_LETTER, BOXED};
-use super::{Found, Role, announcements, boxes, clean, qualifiers, reach, words};
+use super::{Found, Role, boxes, clean, qualifiers, reach, words};
 use crate::config::{Config, ExtractionTarget};
 
 /// How long such a text is at most, and such a number, in bytes.
@@ -32,11 +33,15 @@ pub(super) fn found<'t>(text: &'t str, role: Role, config: &Config) -> Option<Fo
     if config.boxed_only {
         return None;
     }
-    let (before, number) = last?;
+    let Some((before, number)) = last else {
+        return stated(text);
+    };
     if let Some(head) = before.strip_suffix("\n#### ") {
         return says_nothing_else(head).then(|| plain(number, "####", number));
     }
-    let head = before.strip_suffix("\nA: ")?;
+    let Some(head) = before.strip_suffix("\nA: ") else {
+        return stated(text);
+    };
     let line = head[head.rfind('\n').map_or(0, |at| at + 1)..].to_ascii_lowercase();
     // "The final answer is", in whatever case, may go on below.
     let goes_on = line.contains("inal") || line.contains("ebnis");
@@ -63,6 +68,38 @@ fn last_number(text: &str) -> Option<(&str, &str)> {
     (1..=MOST_DIGITS)
         .contains(&length)
         .then(|| text.split_at(at))
+}
+
+/// The number that a text ends in after "the answer is", where no words before it deny or doubt it and nothing else is announced that counts more.
+fn stated(text: &str) -> Option<Found<'_>> {
+    let bare = text.trim_end();
+    let (before, number) = last_number(bare.strip_suffix('.').unwrap_or(bare))?;
+    let head = before
+        .strip_suffix(' ')
+        .filter(|it| it.ends_with(['s', ':']))?;
+    let line = &head[head.rfind('\n').map_or(0, |at| at + 1)..];
+    if line.trim_start_matches([' ', '>']).starts_with("A:") || !says_nothing_else(head) {
+        return None;
+    }
+    let anchors = announcements::find(text);
+    let (last, others) = anchors.split_last()?;
+    let method = match last.how {
+        AnchorKind::Final => "final answer",
+        AnchorKind::Answer => "answer",
+        _ => return None,
+    };
+    let near = &text[..last.start];
+    let near = &near[near.ceil_char_boundary(near.len().saturating_sub(NEAR))..];
+    let said = &text[last.start..last.end];
+    let denied = qualifiers::deny(said)
+        || qualifiers::suppose(said)
+        || qualifiers::deny_announcement(said)
+        || qualifiers::doubt(near);
+    // A final one would count more.
+    let alike = others.iter().all(|it| it.how == last.how);
+    let sure = last.end == head.len() && alike && !last.comma && !denied;
+    let end = before.len() + number.len();
+    sure.then(|| plain(number, method, &text[head.len()..end]))
 }
 
 /// The number in a box on the last line of a text, "So it costs $\\boxed{18}$ dollars.", with its unit, where it is the only one and no word beside

@@ -73,16 +73,10 @@ pub(super) fn mixed(text: &str) -> Option<(String, usize)> {
     is_over(&text[end..]).then(|| (format!("{whole} {some}/{parts} {}", unit.trim()), end))
 }
 
-/// What joins the numbers of a ratio or a chance.
-const JOINED: [&str; 3] = [" to ", " in ", " out of "];
-
 /// The ratio that `text` begins with, written with colons, or a chance as a fraction, and its length.
 pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     if let Some(found) = mixed(text) {
         return Some(found);
-    }
-    if !JOINED.iter().any(|it| text.contains(it)) {
-        return None;
     }
     let (first, mut end) = number(text)?;
     let mut ratio = first.into_owned();

@@ -37,13 +37,6 @@ static ROWS: LazyLock<Vec<(Vec<Item>, usize, &'static str)>> = LazyLock::new(|| 
     rows(SPOKEN).filter_map(row).collect()
 });
 
-/// Words of which each row has one.
-static SAID: LazyLock<words::Words> = LazyLock::new(|| {
-    let said = rows(SPOKEN).flat_map(|row| row[0].split([' ', '|']));
-    let said = said.map(|it| it.trim_end_matches('?'));
-    words::Words::of(said.chain(words::ONE.iter()).collect())
-});
-
 /// What is said, in signs.
 pub(super) fn written(text: &str) -> Option<String> {
     if text.len() > LONGEST || !text.contains(' ') {
@@ -56,9 +49,6 @@ pub(super) fn written(text: &str) -> Option<String> {
         return Some(text.to_owned());
     }
     let all: Vec<&str> = text.split(' ').collect();
-    if !all.iter().any(|it| SAID.contains(it)) {
-        return None;
-    }
     let bare = match all.as_slice() {
         [first, rest @ ..] if words::BEFORE_SPOKEN.contains(first) => rest,
         all => all,

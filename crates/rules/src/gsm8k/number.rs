@@ -166,7 +166,9 @@ fn leading(text: &str) -> Option<(Reading, &str)> {
     };
     let token = TOKEN.captures(rest).filter(|token| starts(token))?;
     let after = &rest[end(&token)..];
-    if ends_like_group(run(&token)) && GROUP_AFTER.is_match(after) {
+    // One to three at its end.
+    let digits = run(&token).bytes().rev().take_while(u8::is_ascii_digit);
+    if (1..=3).contains(&digits.take(4).count()) && GROUP_AFTER.is_match(after) {
         let whole = rest.trim_end_matches([' ', '\t', '\r', '.', '*', '"']);
         return Some(match spaced(whole, negative) {
             Some(number) => (Reading::Number(number), ""),
@@ -314,12 +316,6 @@ fn end(token: &Captures<'_>) -> usize {
 
 fn run<'text>(token: &Captures<'text>) -> &'text str {
     token.name("run").map_or("", |run| run.as_str())
-}
-
-/// Do one to three digits stand at the end of this run?
-fn ends_like_group(run: &str) -> bool {
-    let digits = run.bytes().rev().take_while(u8::is_ascii_digit);
-    (1..=3).contains(&digits.take(4).count())
 }
 
 /// The value of text that is nothing but one number grouped by plain spaces.

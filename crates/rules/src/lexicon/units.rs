@@ -51,7 +51,7 @@ static WORDS: LazyLock<Table<String, UnitWord>> = LazyLock::new(|| {
         };
         prefixes.iter().flat_map(move |(prefix, power)| {
             let power = *power;
-            names(own).map(move |name| (format!("{prefix}{name}"), UnitWord { power, ..unit }))
+            names(own).map(move |name| ([prefix, name].concat(), UnitWord { power, ..unit }))
         })
     });
     plain.chain(prefixed).collect()

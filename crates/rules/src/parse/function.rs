@@ -145,6 +145,9 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
     let first = pratt::factor(parser)?;
     let mut factors = vec![first];
     while let Some(kind) = parser.peek() {
+        // A function with brackets after it.
+        let applied = matches!(parser.peek(), Some(Kind::Letter('f' | 'g')))
+            && parser.ahead(1) == Some(Kind::Open(Bracket::Round));
         let goes_on = matches!(
             kind,
             Kind::Letter(_)
@@ -154,7 +157,7 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
         ) && parser.space() != Space::Wide
             && !(parser.is_in_integral() && is_differential(parser))
             && !suffix::is_unit_letter(parser, start)
-            && !applies_next(parser);
+            && !applied;
         if !goes_on {
             break;
         }
@@ -174,12 +177,6 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
         factors.push(inverse(below));
     }
     Ok(signed(Expr::product(factors), negative))
-}
-
-/// Is the next letter a function with brackets after it?
-fn applies_next(parser: &Parser<'_>) -> bool {
-    matches!(parser.peek(), Some(Kind::Letter('f' | 'g')))
-        && parser.ahead(1) == Some(Kind::Open(Bracket::Round))
 }
 
 /// Σ, Π, ∫ or lim.

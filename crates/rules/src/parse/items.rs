@@ -330,7 +330,9 @@ pub(super) fn member(parser: &mut Parser<'_>) -> Parsed<Answer> {
             return sets::tuple(parser);
         }
         Kind::Open(Bracket::Square)
-            if ends_item(parser, parser.mate(parser.pos()) + 1) && is_nested_row(parser) =>
+            if ends_item(parser, parser.mate(parser.pos()) + 1)
+                && parser.ahead(1) == Some(Kind::Open(Bracket::Square))
+                && parser.has_entries(parser.pos() + 1) =>
         {
             return sets::tuple(parser);
         }
@@ -390,11 +392,6 @@ pub(super) fn is_plain_inside(parser: &Parser<'_>) -> bool {
                     | Kind::Currency(_)
             )
         )
-}
-
-/// Does a bracket hold nothing but another one with entries?
-pub(super) fn is_nested_row(parser: &Parser<'_>) -> bool {
-    parser.ahead(1) == Some(Kind::Open(Bracket::Square)) && parser.has_entries(parser.pos() + 1)
 }
 
 pub(super) fn ends_item(parser: &Parser<'_>, at: usize) -> bool {

@@ -85,7 +85,10 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
     loop {
         let next = match parser.peek() {
             Some(Kind::Times) => {
-                if before_unit_times(parser) {
+                // `· m` begins a unit.
+                if matches!(parser.ahead(1), Some(Kind::Text(_)))
+                    && suffix::suffix_follows(parser, parser.pos() + 1, false)
+                {
                     break;
                 }
                 parser.skip(1);
@@ -94,7 +97,8 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
             // `$15/hour`.
             Some(Kind::Divide)
                 if (matches!(parser.ahead(1), Some(Kind::Word(_) | Kind::Text(_)))
-                    || is_price(parser, start)
+                    || start > 0
+                        && matches!(parser.any_kind_at(start - 1), Some(Kind::Currency(_)))
                         && matches!(parser.ahead(1), Some(Kind::Letter(_))))
                     && suffix::suffix_follows(parser, parser.pos() + 1, false) =>
             {
@@ -112,23 +116,11 @@ pub(super) fn term(parser: &mut Parser<'_>) -> Parsed<Expr> {
     Ok(Expr::product(factors))
 }
 
-/// Does a sum of money begin at `start`?
-fn is_price(parser: &Parser<'_>, start: usize) -> bool {
-    let before = start.checked_sub(1).and_then(|at| parser.any_kind_at(at));
-    matches!(before, Some(Kind::Currency(_)))
-}
-
 /// A factor after an explicit sign, which may have a sign of its own.
 fn signed_factor(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let negative = signs(parser)?.unwrap_or(false);
     let factor = factor(parser)?;
     Ok(signed(factor, negative))
-}
-
-/// Is `· m` the beginning of a unit?
-fn before_unit_times(parser: &Parser<'_>) -> bool {
-    matches!(parser.ahead(1), Some(Kind::Text(_)))
-        && suffix::suffix_follows(parser, parser.pos() + 1, false)
 }
 
 /// May this token go on a product without a sign?
@@ -146,7 +138,13 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
                 && !is_spaced_word(parser)
         }
         Kind::Greek(_) => !suffix::suffix_follows(parser, parser.pos(), true),
-        Kind::Structure(Structure::Fraction) if is_unit_fraction(parser) => false,
+        // `\frac{\text{m}}{\text{s}}`
+        Kind::Structure(Structure::Fraction)
+            if matches!(parser.ahead(2), Some(Kind::Text(_) | Kind::Name(_)))
+                && suffix::suffix_follows(parser, parser.pos(), true) =>
+        {
+            false
+        }
         Kind::Constant(_)
         | Kind::Structure(
             Structure::Fraction
@@ -182,7 +180,11 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
                     Kind::Close(Bracket::Round | Bracket::Square | Bracket::Group) | Kind::Bang(_)
                 )
             );
-            (bracket && !is_degree_before(parser)) || is_after_exponent(parser)
+            let [last, before] = [1, 2].map(|back| parser.kind_before(back));
+            // `30° 15'`, `2^x3^y`
+            let degree = [last, before].contains(&Some(Kind::Circle));
+            let letter = matches!(last, Some(Kind::Letter(_) | Kind::Greek(_)));
+            bracket && !degree || letter && before == Some(Kind::Caret)
         }
         Kind::Open(Bracket::Round | Bracket::Square | Bracket::Group) => {
             !parser.has_entries(parser.pos())
@@ -235,24 +237,6 @@ fn is_connective(parser: &Parser<'_>) -> bool {
             }
             _ => false,
         }
-}
-
-/// Is `\frac{\text{m}}{\text{s}}` next?
-fn is_unit_fraction(parser: &Parser<'_>) -> bool {
-    matches!(parser.ahead(2), Some(Kind::Text(_) | Kind::Name(_)))
-        && suffix::suffix_follows(parser, parser.pos(), true)
-}
-
-/// Does a letter as exponent end right before, as in `2^x3^y`?
-fn is_after_exponent(parser: &Parser<'_>) -> bool {
-    let before = |back: usize| parser.kind_before(back);
-    matches!(before(1), Some(Kind::Letter(_) | Kind::Greek(_))) && before(2) == Some(Kind::Caret)
-}
-
-/// Does a degree sign end the token before, as in `30° 15'`?
-fn is_degree_before(parser: &Parser<'_>) -> bool {
-    let before = |back: usize| parser.kind_before(back);
-    before(1) == Some(Kind::Circle) || before(2) == Some(Kind::Circle)
 }
 
 /// Is there another bar soon, so that this one opens?

@@ -145,8 +145,8 @@ fn is_operator(sign: char) -> bool {
 /// The table: which classes a word has, and the rows.
 pub(super) struct Table {
     classes: HashMap<Vec<u8>, Set, BuildHasherDefault<KeyHasher>>,
-    /// The classes that a shape is of, for each kind of answer those that its rows have.
-    shapes: Vec<(Shape, [Set; How::LETTERS.len()])>,
+    /// For each kind of answer the shapes that its rows ask for, by their places in [`SHAPES`], with their classes.
+    shapes: [Vec<(usize, Set)>; How::LETTERS.len()],
     /// How words end that deny as the ending by itself does: "isn't".
     negating: Vec<&'static str>,
     /// The classes of verbs before a value, of what may stand between a bound and its value, and of what ends a clause.
@@ -160,10 +160,7 @@ pub(super) struct Table {
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table {
         classes: HashMap::default(),
-        shapes: SHAPES
-            .iter()
-            .map(|(_, is)| (*is, Default::default()))
-            .collect(),
+        shapes: Default::default(),
         negating: list("@negating_ending").collect(),
         verb: 0,
         passed: 0,
@@ -180,12 +177,15 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             }
             next
         });
-        for ((_, sets), (shape, _)) in table.shapes.iter_mut().zip(SHAPES) {
-            if name.split('|').any(|it| it == shape) {
-                let asked = sets.iter_mut().enumerate();
-                asked
-                    .filter(|(at, _)| how >> at & 1 == 1)
-                    .for_each(|(_, it)| it.insert(class));
+        let shapes = table.shapes.iter_mut().enumerate();
+        for (_, own) in shapes.filter(|(at, _)| how >> at & 1 == 1) {
+            let named = |it: &usize| name.split('|').any(|own| own == SHAPES[*it].0);
+            for shape in (0..SHAPES.len()).filter(named) {
+                if own.iter().all(|it| it.0 != shape) {
+                    own.push((shape, Set::default()));
+                }
+                let sets = own.iter_mut().filter(|it| it.0 == shape);
+                sets.for_each(|it| it.1.insert(class));
             }
         }
         class
@@ -259,10 +259,9 @@ impl Table {
             let own = self.classes.get(ending.as_bytes());
             set.join(own.copied().unwrap_or_default());
         }
-        for (is, sets) in &self.shapes {
-            let own = sets[how as usize];
-            if own != Set::default() && is(word) {
-                set.join(own);
+        for (shape, own) in &self.shapes[how as usize] {
+            if SHAPES[*shape].1(word) {
+                set.join(*own);
             }
         }
         set

@@ -42,6 +42,46 @@ fn a_plain_end_is_what_a_search_finds() {
 }
 
 #[test]
+fn a_stated_number_is_what_a_search_finds() {
+    let heads = [
+        "",
+        "So 2+1=<<2+1=3>>3 bolts.\nTherefore, the answer",
+        "The answer is 12. No: the answer",
+        "Answer",
+        "A: Tim has 4*3=12 marbles. The answer",
+        "Final answer",
+        "The final answer is 4.\nSo the answer",
+        "I doubt that the answer",
+        "It is not true that the answer",
+        "If it were so, the answer",
+        "One might think the answer",
+        "The least likely answer",
+        "The answer cannot be that the answer",
+        "1 2\nB: 5\nThe answer",
+        "Q: 5\nThe correct answer",
+        "La respuesta",
+        "The answer is not 12, and not 13; the correct option",
+        "The total, which is the answer,",
+    ];
+    let mut plain = 0;
+    for head in heads {
+        for verb in [" is ", ": ", " is: ", " is not ", " = ", " es "] {
+            for number in ["18", "-7", "0", "007", "2024"] {
+                for end in ["", ".", ".\n", "!", " apples.", "?"] {
+                    let text = format!("{head}{verb}{number}{end}");
+                    let found = found(&text, Role::Prediction, &Config::default());
+                    plain += usize::from(found.is_some());
+                    if found.is_some() {
+                        assert_eq!(found, sought(&text, Role::Prediction), "{text}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(plain > 100, "{plain}");
+}
+
+#[test]
 fn a_box_in_a_sentence_is_what_a_search_finds() {
     let heads = [
         "It costs ",
