@@ -199,21 +199,6 @@ impl From<&ModelConfig> for AttentionShape {
     }
 }
 
-/// A zeroed buffer; if the system refuses the memory, that is an error and does not abort the process.
-fn zeros<T: Copy + Default>(size: usize) -> Result<Vec<T>, ModelError> {
-    let mut probe = Vec::<T>::new();
-    if probe.try_reserve_exact(size).is_err() {
-        return Err(ModelError::OutOfMemory(format!(
-            "a KV cache with {} MiB in one piece; ask for fewer blocks",
-            (size * size_of::<T>()) >> 20
-        )));
-    }
-    drop(probe);
-    // A zeroed allocation, unlike a buffer that is reserved and then filled, takes up memory page by page as it is used,
-    // provided that the allocator asks the system for it.
-    Ok(vec![T::default(); size])
-}
-
 /// Bytes of cache that one token needs over all layers, keys and values.
 pub fn kv_bytes_per_token(shape: &AttentionShape, dtype: DType) -> usize {
     2 * shape.layers * shape.kv_heads * shape.head_dim * dtype.size_in_bytes()

@@ -10,6 +10,7 @@
 //! | `quantized` | products of quantised weights: `Q4_0`, `Q4_1`, `Q5_0`, `Q5_1`, `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K`, MXFP4 |
 //! | `delta` | the delta rule of Gated `DeltaNet` layers |
 //! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
+//! | `buffer` | memory of weights, which the system has back as soon as they are dropped |
 //! | `prefetch` | reading ahead of one row's product |
 //! | [`instructions`] | which instruction set all of these use |
 //!
@@ -18,6 +19,7 @@
 // A kernel's functions must be inlined into it, or they are compiled without the instruction set.
 #![allow(clippy::inline_always)]
 
+pub(crate) mod buffer;
 pub(crate) mod delta;
 pub(crate) mod elementwise;
 pub(crate) mod exp;

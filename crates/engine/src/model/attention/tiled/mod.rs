@@ -19,8 +19,9 @@ use rayon::prelude::*;
 use self::kernel::{Cache, Head, Unit};
 use self::plan::Plan;
 use self::write::Write;
-use super::{Attention, AttentionOutput, AttentionShape, ModelError, zeros};
+use super::{Attention, AttentionOutput, AttentionShape, ModelError};
 use crate::model::StepBatch;
+use crate::model::cpu::buffer::Buffer;
 use crate::model::cpu::half::{Bf16, F16, F32, Format};
 use crate::model::cpu::panels::PANEL;
 use crate::model::cpu::with_f32;
@@ -50,9 +51,8 @@ struct Tiled<F: Format> {
     /// `[kv_heads, blocks, ceil(head_dim / 16), lanes, 16]`. Key heads lie apart, so that each can be written by a thread of
     /// its own.
     ///
-    /// It is one buffer for all: an allocator asks the system for one as large as this, which then takes up memory page by
-    /// page as it is used. Smaller ones may come from memory that was used before and has to be filled with zeros.
-    cache: Vec<F::Bits>,
+    /// It is one buffer for all, which takes up memory page by page as it is used.
+    cache: Buffer<F::Bits>,
     batch: StepBatch,
     /// Plans of the current step, for the windows used so far.
     plans: Vec<(Option<usize>, Plan)>,
@@ -106,10 +106,13 @@ impl Layout {
 impl<F: Format> Tiled<F> {
     fn new(shape: AttentionShape, blocks: usize, block_size: usize) -> Result<Self, ModelError> {
         let layout = Layout::new(shape, block_size);
+        let numbers = shape.layers.saturating_mul(layout.layer(blocks));
+        let refused =
+            |why| ModelError::OutOfMemory(format!("a KV cache of {blocks} blocks: {why}"));
         Ok(Self {
             layout,
             blocks,
-            cache: zeros(shape.layers * layout.layer(blocks))?,
+            cache: Buffer::zeroed(numbers).map_err(refused)?,
             batch: StepBatch::default(),
             plans: Vec::new(),
         })

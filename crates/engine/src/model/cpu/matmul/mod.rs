@@ -1,8 +1,11 @@
 //! Linear layers on the CPU: weights packed once, products that do not depend on the batch.
 
+use std::array::from_fn;
+
 use candle_core::{CpuStorage, Result, Storage, Tensor};
 use rayon::prelude::*;
 
+use super::buffer::Buffer;
 use super::half::{Bf16, F16, F32, Format};
 use super::instructions::run;
 use super::panels::{Multiply, PANEL};
@@ -40,11 +43,11 @@ struct Part {
 /// The panels' numbers; zero past the last output.
 enum Panels {
     /// `[ceil(outputs / 16), inputs, 16]`
-    F32(Vec<f32>),
+    F32(Buffer<f32>),
     /// The same in IEEE half precision.
-    F16(Vec<u16>),
+    F16(Buffer<u16>),
     /// The same, with the upper half of each number.
-    Bf16(Vec<u16>),
+    Bf16(Buffer<u16>),
     /// In blocks that share a scale.
     Blocks(Box<dyn Blocks>),
 }
@@ -106,9 +109,9 @@ impl PackedMatrix {
             other => other,
         };
         let panels = match weight_type {
-            WeightType::F32 => Panels::F32(interleave::<F32>(outputs, inputs, read)),
-            WeightType::F16 => Panels::F16(interleave::<F16>(outputs, inputs, read)),
-            WeightType::BF16 => Panels::Bf16(interleave::<Bf16>(outputs, inputs, read)),
+            WeightType::F32 => Panels::F32(interleave::<F32>(outputs, inputs, read)?),
+            WeightType::F16 => Panels::F16(interleave::<F16>(outputs, inputs, read)?),
+            WeightType::BF16 => Panels::Bf16(interleave::<Bf16>(outputs, inputs, read)?),
             WeightType::Q4K if inputs % (Q4Group::BLOCKS * BLOCK) == 0 => {
                 let matrix = BlockMatrix::<Q4Group>::pack(outputs, inputs, read)?;
                 Panels::Blocks(Box::new(matrix))
@@ -145,20 +148,22 @@ impl PackedMatrix {
             );
         }
         let panels = match kind {
-            StorageType::Q8_0 => Panels::blocks::<Q8Group>(inputs, row, bytes),
-            StorageType::Q4_0 => Panels::blocks::<Q40Group>(inputs, row, bytes),
-            StorageType::Q5_0 => Panels::blocks::<Q50Group>(inputs, row, bytes),
-            StorageType::Q4_1 => Panels::blocks::<Q41Group>(inputs, row, bytes),
-            StorageType::Q5_1 => Panels::blocks::<Q51Group>(inputs, row, bytes),
-            StorageType::Q4_K => Panels::blocks::<Q4Group>(inputs, row, bytes),
-            StorageType::Q5_K => Panels::blocks::<Q5Group>(inputs, row, bytes),
-            StorageType::Q6_K => Panels::blocks::<Q6Group>(inputs, row, bytes),
-            StorageType::MXFP4 => Panels::blocks::<Mx4Group>(inputs, row, &blocks::to_pairs(bytes)),
+            StorageType::Q8_0 => Panels::blocks::<Q8Group>(inputs, row, bytes)?,
+            StorageType::Q4_0 => Panels::blocks::<Q40Group>(inputs, row, bytes)?,
+            StorageType::Q5_0 => Panels::blocks::<Q50Group>(inputs, row, bytes)?,
+            StorageType::Q4_1 => Panels::blocks::<Q41Group>(inputs, row, bytes)?,
+            StorageType::Q5_1 => Panels::blocks::<Q51Group>(inputs, row, bytes)?,
+            StorageType::Q4_K => Panels::blocks::<Q4Group>(inputs, row, bytes)?,
+            StorageType::Q5_K => Panels::blocks::<Q5Group>(inputs, row, bytes)?,
+            StorageType::Q6_K => Panels::blocks::<Q6Group>(inputs, row, bytes)?,
+            StorageType::MXFP4 => {
+                Panels::blocks::<Mx4Group>(inputs, row, &blocks::to_pairs(bytes))?
+            }
             StorageType::F32 | StorageType::F16 | StorageType::BF16 => {
                 Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
                     let bytes = &bytes[first * row..][..out.len() / inputs * row];
                     blocks::dequantize(kind, bytes, out);
-                }))
+                })?)
             }
         };
         Ok(Self::of(panels, outputs, inputs))
@@ -194,7 +199,7 @@ impl PackedMatrix {
                 bytes.extend_from_slice(block);
             }
         }
-        let panels = Panels::blocks::<Mx4Group>(inputs, count * (1 + size), &bytes);
+        let panels = Panels::blocks::<Mx4Group>(inputs, count * (1 + size), &bytes)?;
         Ok(Self::of(panels, outputs, inputs))
     }
 
@@ -249,8 +254,8 @@ impl PackedMatrix {
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         let parts = self.parts.iter().map(|part| match &part.panels {
-            Panels::F32(panels) => size_of_val(panels.as_slice()),
-            Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(panels.as_slice()),
+            Panels::F32(panels) => size_of_val(&**panels),
+            Panels::F16(panels) | Panels::Bf16(panels) => size_of_val(&**panels),
             Panels::Blocks(matrix) => matrix.bytes(),
         });
         parts.sum()
@@ -390,8 +395,9 @@ impl PackedMatrix {
 
 impl Panels {
     /// Panels of rows in blocks as they are stored, of `row` bytes each.
-    fn blocks<G: Group + 'static>(inputs: usize, row: usize, bytes: &[u8]) -> Self {
-        Self::Blocks(Box::new(BlockMatrix::<G>::pack_blocks(inputs, row, bytes)))
+    fn blocks<G: Group + 'static>(inputs: usize, row: usize, bytes: &[u8]) -> Result<Self> {
+        let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, bytes)?;
+        Ok(Self::Blocks(Box::new(matrix)))
     }
 }
 
@@ -400,26 +406,31 @@ fn interleave<F: Format>(
     outputs: usize,
     inputs: usize,
     read: impl Fn(usize, &mut [f32]) + Sync,
-) -> Vec<F::Bits> {
+) -> Result<Buffer<F::Bits>> {
     let stride = inputs * PANEL;
-    let mut panels = vec![F::Bits::default(); outputs.div_ceil(PANEL) * stride];
+    let mut panels = Buffer::whole(outputs.div_ceil(PANEL) * stride)?;
     if stride > 0 {
         panels
             .par_chunks_exact_mut(stride)
             .enumerate()
             .for_each_init(
-                || vec![0.0; inputs],
-                |row, (p, panel)| {
-                    for lane in 0..PANEL.min(outputs - p * PANEL) {
-                        read(p * PANEL + lane, row);
-                        for (to, from) in panel.iter_mut().skip(lane).step_by(PANEL).zip(&*row) {
-                            *to = F::round(*from);
-                        }
+                || (vec![0.0; stride], vec![F::Bits::default(); stride]),
+                |(numbers, bits), (p, panel)| {
+                    let count = PANEL.min(outputs - p * PANEL) * inputs;
+                    let numbers = &mut numbers[..count];
+                    read(p * PANEL, numbers);
+                    for (bits, x) in bits.iter_mut().zip(numbers) {
+                        *bits = F::round(*x);
+                    }
+                    bits[count..].fill(F::Bits::default());
+                    let rows: [_; PANEL] = from_fn(|lane| &bits[lane * inputs..][..inputs]);
+                    for (i, column) in panel.as_chunks_mut().0.iter_mut().enumerate() {
+                        *column = from_fn::<_, PANEL, _>(|lane| rows[lane][i]);
                     }
                 },
             );
     }
-    panels
+    Ok(panels)
 }
 
 #[cfg(test)]

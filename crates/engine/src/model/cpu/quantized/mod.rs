@@ -38,6 +38,7 @@ pub(crate) use q8::Q8Group;
 pub(crate) use q40::{Q40Group, Q50Group};
 pub(crate) use q41::{Q41Group, Q51Group};
 
+use super::buffer::Buffer;
 use super::instructions::Instructions;
 use super::panels::PANEL;
 #[cfg(target_arch = "x86_64")]
@@ -48,7 +49,7 @@ use rows::RowBlock;
 pub(crate) use crate::checkpoint::gguf::blocks::BLOCK;
 
 /// Four inputs of 16 outputs: byte `4 · output + input`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Vector(pub(crate) [u8; 64]);
 
@@ -81,14 +82,12 @@ fn nibble_of(block: &[Vector; BLOCK / 8], lane: usize, i: usize) -> u8 {
     block[half / 4].0[4 * lane + half % 4] >> (4 * (i / (BLOCK / 2))) & 15
 }
 
-/// The unit of a packed weight: 16 outputs of some blocks of inputs.
-pub(crate) trait Group: Copy + Send + Sync {
+/// The unit of a packed weight: 16 outputs of some blocks of inputs. Where all bytes are zero all weights are, since their scales are.
+pub(crate) trait Group: bytemuck::Pod + Send + Sync {
     /// Blocks of inputs in a group.
     const BLOCKS: usize;
     /// Bytes that the weights of one output take up in GGML's layout.
     const STORED: usize;
-    /// A group of zero weights.
-    const ZERO: Self;
 
     /// Sets the weights of one output from the group's inputs in GGML's layout.
     fn set(&mut self, lane: usize, bytes: &[u8]);
@@ -229,7 +228,7 @@ use products;
 /// A weight `[outputs, inputs]` in panels of groups.
 pub(crate) struct BlockMatrix<G> {
     /// `[ceil(outputs / 16), per_panel]`
-    groups: Vec<G>,
+    groups: Buffer<G>,
     per_panel: usize,
     inputs: usize,
 }
@@ -247,7 +246,7 @@ impl<G: Quantiser> BlockMatrix<G> {
         let group_inputs = G::BLOCKS * BLOCK;
         let per_panel = inputs.div_ceil(group_inputs);
         let width = per_panel * group_inputs;
-        let mut groups = vec![G::ZERO; outputs.div_ceil(PANEL) * per_panel];
+        let mut groups = Buffer::<G>::whole(outputs.div_ceil(PANEL) * per_panel)?;
         if per_panel > 0 {
             groups
                 .par_chunks_exact_mut(per_panel)
@@ -305,10 +304,10 @@ pub(crate) trait Blocks: Send + Sync {
 
 impl<G: Group> BlockMatrix<G> {
     /// Packs rows as they are stored, of `row` bytes each.
-    pub(crate) fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Self {
+    pub(crate) fn pack_blocks(inputs: usize, row: usize, bytes: &[u8]) -> Result<Self> {
         let per_panel = inputs.div_ceil(G::BLOCKS * BLOCK);
         let outputs = bytes.len() / row.max(1);
-        let mut groups = vec![G::ZERO; outputs.div_ceil(PANEL) * per_panel];
+        let mut groups = Buffer::<G>::whole(outputs.div_ceil(PANEL) * per_panel)?;
         if per_panel > 0 && row > 0 {
             groups
                 .par_chunks_exact_mut(per_panel)
@@ -321,11 +320,11 @@ impl<G: Group> BlockMatrix<G> {
                     }
                 });
         }
-        Self {
+        Ok(Self {
             groups,
             per_panel,
             inputs,
-        }
+        })
     }
 
     fn part_by(
@@ -363,7 +362,7 @@ impl<G: Group> Blocks for BlockMatrix<G> {
 
     #[cfg(test)]
     fn bytes(&self) -> usize {
-        size_of_val(self.groups.as_slice())
+        size_of_val(&*self.groups)
     }
 
     fn part(&self, x: &[RowBlock], stride: usize, from: usize, out: &mut [&mut [f32]]) {

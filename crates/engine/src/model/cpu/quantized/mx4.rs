@@ -17,7 +17,7 @@ pub(super) const NUMBERS: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10
 pub(super) const ZERO: i32 = 12;
 
 /// Four blocks of 16 outputs (4.25 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Mx4Group {
     /// Exponents of the blocks' scales, with 127 added.
@@ -36,11 +36,6 @@ pub(super) fn half_scale(exponent: u8) -> f32 {
 impl Group for Mx4Group {
     const BLOCKS: usize = BLOCKS;
     const STORED: usize = BLOCKS * STORED;
-    const ZERO: Self = Self {
-        scales: [[0; PANEL]; BLOCKS],
-        weights: [[Vector([0; 64]); BLOCK / 8]; BLOCKS],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         for (block, bytes) in bytes.chunks_exact(STORED).enumerate() {
             self.scales[block][lane] = bytes[0];

@@ -9,7 +9,7 @@ use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
 
 /// A super-block of 16 outputs (4.625 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q4Group {
     /// The factor of the scales, in half precision.
@@ -30,14 +30,6 @@ impl Quantiser for Q4Group {
 impl Group for Q4Group {
     const BLOCKS: usize = BLOCKS;
     const STORED: usize = 16 + BLOCKS * BLOCK / 2;
-    const ZERO: Self = Self {
-        scale: [0; PANEL],
-        min: [0; PANEL],
-        scales: [[0; PANEL]; BLOCKS],
-        mins: [[0; PANEL]; BLOCKS],
-        weights: [[Vector([0; 64]); BLOCK / 8]; BLOCKS],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (header, nibbles) = bytes.split_at(16);
         self.set_parts(lane, header, nibbles);

@@ -13,7 +13,7 @@ const BLOCKS: usize = 2;
 const HEADER: usize = 2;
 
 /// Two blocks of 16 outputs of `Q4_0` (4.5 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q40Group {
     /// The scales of the blocks, in half precision.
@@ -44,11 +44,6 @@ impl Q40Group {
 impl Group for Q40Group {
     const BLOCKS: usize = BLOCKS;
     const STORED: usize = BLOCKS * (HEADER + BLOCK / 2);
-    const ZERO: Self = Self {
-        scales: [[0; PANEL]; BLOCKS],
-        weights: [[Vector([0; 64]); BLOCK / 8]; BLOCKS],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         for (block, bytes) in bytes.chunks_exact(Self::STORED / BLOCKS).enumerate() {
             let (header, numbers) = bytes.split_at(HEADER);
@@ -78,7 +73,7 @@ impl Nibbles for Q40Group {
 }
 
 /// Two blocks of 16 outputs of `Q5_0` (5.5 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q50Group {
     /// The lower four bits, and the scales.
@@ -90,11 +85,6 @@ pub(crate) struct Q50Group {
 impl Group for Q50Group {
     const BLOCKS: usize = BLOCKS;
     const STORED: usize = BLOCKS * (HEADER + 4 + BLOCK / 2);
-    const ZERO: Self = Self {
-        low: Q40Group::ZERO,
-        high: [Vector([0; 64]); BLOCKS],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         for (block, bytes) in bytes.chunks_exact(Self::STORED / BLOCKS).enumerate() {
             let (header, numbers) = bytes.split_at(HEADER);

@@ -11,7 +11,7 @@ use crate::model::cpu::panels::PANEL;
 const HEADER: usize = 4;
 
 /// A block of 16 outputs of `Q4_1` (5 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q41Group {
     /// The scales, in half precision.
@@ -43,12 +43,6 @@ impl Q41Group {
 impl Group for Q41Group {
     const BLOCKS: usize = 1;
     const STORED: usize = HEADER + BLOCK / 2;
-    const ZERO: Self = Self {
-        scale: [0; PANEL],
-        min: [0; PANEL],
-        weights: [Vector([0; 64]); BLOCK / 8],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (header, numbers) = bytes.split_at(HEADER);
         self.set_parts(lane, header, &small(StorageType::Q4_1, numbers));
@@ -79,7 +73,7 @@ impl Nibbles for Q41Group {
 }
 
 /// A block of 16 outputs of `Q5_1` (6 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q51Group {
     /// The lower four bits, scales and minima.
@@ -91,11 +85,6 @@ pub(crate) struct Q51Group {
 impl Group for Q51Group {
     const BLOCKS: usize = 1;
     const STORED: usize = HEADER + 4 + BLOCK / 2;
-    const ZERO: Self = Self {
-        low: Q41Group::ZERO,
-        high: [Vector([0; 64])],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (header, numbers) = bytes.split_at(HEADER);
         let numbers = small(StorageType::Q5_1, numbers);

@@ -5,7 +5,7 @@ use crate::checkpoint::gguf::blocks::{BLOCKS, fifth_bit};
 use crate::model::cpu::panels::PANEL;
 
 /// A super-block of 16 outputs (5.625 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q5Group {
     /// The lower four bits, scales and minima.
@@ -17,11 +17,6 @@ pub(crate) struct Q5Group {
 impl Group for Q5Group {
     const BLOCKS: usize = BLOCKS;
     const STORED: usize = 16 + BLOCK + BLOCKS * BLOCK / 2;
-    const ZERO: Self = Self {
-        low: Q4Group::ZERO,
-        high: [Vector([0; 64]); BLOCKS],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (header, rest) = bytes.split_at(16);
         let (high, nibbles) = rest.split_at(BLOCK);

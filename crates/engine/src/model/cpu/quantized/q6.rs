@@ -10,13 +10,15 @@ use crate::model::cpu::panels::PANEL;
 const PART: usize = BLOCK / 2;
 
 /// A super-block of 16 outputs (6.625 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q6Group {
     /// The factor of the scales, in half precision.
     pub(crate) scale: [u16; PANEL],
     /// Scales of the halves of blocks.
     pub(crate) scales: [[i8; PANEL]; 2 * BLOCKS],
+    /// Fills the cache line.
+    pub(crate) unused: [u16; PANEL],
     /// The lower four bits: vector `i` holds inputs `4i` to `4i + 3` of a block in its low nibbles, and those 16 further on
     /// in its high ones.
     pub(crate) low: [[Vector; PART / 4]; BLOCKS],
@@ -28,13 +30,6 @@ pub(crate) struct Q6Group {
 impl Group for Q6Group {
     const BLOCKS: usize = BLOCKS;
     const STORED: usize = 128 + 64 + 2 * BLOCKS + 2;
-    const ZERO: Self = Self {
-        scale: [0; PANEL],
-        scales: [[0; PANEL]; 2 * BLOCKS],
-        low: [[Vector([0; 64]); PART / 4]; BLOCKS],
-        high: [[Vector([0; 64]); 2]; BLOCKS],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         let (low, rest) = bytes.split_at(128);
         let (high, rest) = rest.split_at(64);

@@ -7,7 +7,7 @@ use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
 
 /// Two blocks of 16 outputs (two, so that scales fill a cache line: 8.5 bits a weight).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q8Group {
     /// Scales of the blocks, in half precision.
@@ -23,11 +23,6 @@ impl Quantiser for Q8Group {
 impl Group for Q8Group {
     const BLOCKS: usize = 2;
     const STORED: usize = 2 * (2 + BLOCK);
-    const ZERO: Self = Self {
-        scales: [[0; PANEL]; 2],
-        weights: [[Vector([128; 64]); BLOCK / 4]; 2],
-    };
-
     fn set(&mut self, lane: usize, bytes: &[u8]) {
         for (block, bytes) in bytes.chunks_exact(2 + BLOCK).enumerate() {
             self.scales[block][lane] = u16::from_le_bytes([bytes[0], bytes[1]]);

@@ -199,7 +199,7 @@ fn rows_of_small_blocks_do_not_depend_on_others_nor_on_instructions() {
     fn check<G: Group>(dtype: GgmlDType, outputs: usize, inputs: usize) {
         let bytes = as_stored(dtype, outputs, inputs);
         let row = inputs / BLOCK * G::STORED / G::BLOCKS;
-        let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, &bytes);
+        let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, &bytes).unwrap();
         rows_are_the_same(&matrix, outputs, inputs);
     }
     for (outputs, inputs) in [(5, 32), (16, 96), (87, 288), (160, 576)] {
@@ -240,7 +240,7 @@ fn of<G: Group>(
     instructions: Instructions,
     x: &[f32],
 ) -> Vec<f32> {
-    let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, bytes);
+    let matrix = BlockMatrix::<G>::pack_blocks(inputs, row, bytes).unwrap();
     product(&matrix, bytes.len() / row, instructions, x)
 }
 
@@ -490,7 +490,8 @@ fn mxfp4_rows_do_not_depend_on_others_nor_on_instructions() {
     // Also inputs that do not fill a group.
     for (outputs, inputs) in [(5, 128), (16, 256), (87, 96), (33, 288)] {
         let row = inputs / BLOCK * 17;
-        let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, row, &mxfp4(outputs, inputs));
+        let matrix =
+            BlockMatrix::<Mx4Group>::pack_blocks(inputs, row, &mxfp4(outputs, inputs)).unwrap();
         rows_are_the_same(&matrix, outputs, inputs);
     }
 }
@@ -500,7 +501,7 @@ fn mxfp4_weights_have_the_values_of_the_format_and_products_theirs() {
     let numbers = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0f32];
     let (outputs, inputs) = (37, 160);
     let bytes = mxfp4(outputs, inputs);
-    let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, inputs / BLOCK * 17, &bytes);
+    let matrix = BlockMatrix::<Mx4Group>::pack_blocks(inputs, inputs / BLOCK * 17, &bytes).unwrap();
     let x = normal(3 * inputs, 9);
     let out = product(&matrix, outputs, Instructions::chosen(), &x);
     for (index, stored) in bytes.chunks(inputs / BLOCK * 17).enumerate() {
