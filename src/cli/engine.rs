@@ -70,21 +70,17 @@ impl GpusArgument {
         model: &ModelArguments,
         engine: &EngineArguments,
     ) -> anyhow::Result<Vec<DeviceChoice>> {
-        for (at, gpu) in self.gpus.iter().enumerate() {
-            if self.gpus[..at].contains(gpu) {
-                bail!(
-                    "--gpus names GPU {gpu} twice: each runs one engine, which uses all of it; name it once"
-                );
-            }
+        let mut gpus = self.gpus.iter().enumerate();
+        if let Some((_, gpu)) = gpus.find(|&(at, gpu)| self.gpus[..at].contains(gpu)) {
+            bail!(
+                "--gpus names GPU {gpu} twice: each runs one engine, which uses all of it; name it once"
+            );
         }
-        let devices = if self.gpus.is_empty() {
-            vec![model.device]
-        } else {
-            self.gpus
-                .iter()
-                .map(|&gpu| DeviceChoice::Cuda(gpu))
-                .collect()
-        };
+        let gpus = self.gpus.iter().map(|&gpu| DeviceChoice::Cuda(gpu));
+        let mut devices: Vec<_> = gpus.collect();
+        if devices.is_empty() {
+            devices.push(model.device);
+        }
         let together = engine.tensor_parallel.unwrap_or(1);
         if self.gpus.len() == 1 && together > 1 {
             bail!(
@@ -116,6 +112,9 @@ pub(super) struct EngineArguments {
     /// Compute every prompt from its beginning
     #[arg(long, help_heading = ENGINE)]
     no_prefix_cache: bool,
+    /// Compute the template anew at each start: keep its keys and values in no file of the user's cache folder (CPU)
+    #[arg(long, help_heading = ENGINE)]
+    no_kept_prefix: bool,
     /// Draft tokens from the prompt, up to N a sequence and step, within its block of 16 (speculative decoding by prompt lookup): auto (up
     /// to 3, where they pay; none on a GPU, nor in `juror bench`), off, or N
     #[arg(long, value_name = "N", default_value = "auto", help_heading = ENGINE)]
@@ -142,6 +141,7 @@ impl EngineArguments {
             prefill_chunk: self.prefill_chunk,
             blocks: self.kv_blocks,
             no_prefix_cache: self.no_prefix_cache,
+            keep_prefix: !self.no_kept_prefix,
             drafts: self.drafts,
             plain_operations: self.plain_operations,
             no_shared_prefix: self.no_shared_prefix,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::common::{Folder, json_lines};
+use crate::common::{Folder, Ran, json_lines, words};
 use serde_json::Value;
 
 fn repository(path: &str) -> PathBuf {
@@ -210,23 +210,55 @@ fn it_is_least_sure_where_it_is_wrong() {
 }
 
 #[test]
-fn the_template_is_computed_once_a_run() {
+fn the_template_is_computed_once_a_run_or_once_for_all() {
     let path = repository("tests/data/tiny/domain.jsonl");
     let folder = Folder::new();
     let shown = folder.run(&["prompts", "show", "prime"]);
     let template: f64 = shown.stderr.split(' ').next().unwrap().parse().unwrap();
     assert!(template > 500.0);
-    let verdicts = judge(&path, &["--limit", "64", "--max-new-tokens", "8"]);
-    let cached: Vec<f64> = verdicts
-        .values()
-        .map(|verdict| verdict["usage"]["cached_tokens"].as_f64().unwrap())
-        .collect();
-    assert_eq!(
-        cached
-            .iter()
-            .filter(|&&tokens| tokens < 0.95 * template)
-            .count(),
-        1,
-        "{cached:?}"
-    );
+    let caches = folder.path("caches");
+    // How many prompts found no template, and the verdicts without what they found.
+    let judge = |option: &str| {
+        let arguments = format!(
+            "judge {} --restart -o out.jsonl --limit 3 {option}",
+            path.display()
+        );
+        let mut run = folder.juror(&words(&arguments));
+        Ran::of(run.env("XDG_CACHE_HOME", &caches).output().unwrap());
+        let mut verdicts = folder.lines("out.jsonl");
+        let cached = verdicts.iter_mut().map(|verdict| {
+            let cached = verdict["usage"]["cached_tokens"].take();
+            cached.as_f64().unwrap()
+        });
+        let computed = cached.filter(|tokens| *tokens < 0.95 * template).count();
+        (computed, verdicts)
+    };
+    let (computed, alone) = judge("--no-kept-prefix");
+    assert_eq!(computed, 1);
+    assert!(!caches.exists());
+    // The first start computes and keeps it, before any prompt; the second reads it.
+    assert_eq!(judge(""), (0, alone.clone()));
+    let kept = caches.join("juror/prefixes");
+    let file = || {
+        std::fs::read_dir(&kept)
+            .unwrap()
+            .map(|file| file.unwrap().path())
+    };
+    let [file] = file().collect::<Vec<_>>().try_into().unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    assert_eq!(judge(""), (0, alone.clone()));
+    // A key or value that is another makes it no file: it is computed, and written again.
+    let mut changed = whole.clone();
+    changed[whole.len() / 2] ^= 64;
+    std::fs::write(&file, changed).unwrap();
+    assert_eq!(judge(""), (0, alone.clone()));
+    assert!(std::fs::read(&file).unwrap() == whole);
+    // Keys and values of another type have another file.
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(judge("--kv-dtype f16").0, 0);
+    assert!(!file.exists());
+    // Where nothing can be kept every start computes it.
+    std::fs::remove_dir_all(&caches).unwrap();
+    std::fs::write(&caches, "a file").unwrap();
+    assert_eq!(judge(""), (0, alone));
 }

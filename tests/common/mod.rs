@@ -123,6 +123,8 @@ impl Folder {
         command
             .args(arguments)
             .current_dir(self.folder.path())
+            // One for all tests, as a user has one.
+            .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -170,6 +170,12 @@ impl Engine {
         self.before_drop = Some(guard);
     }
 
+    /// Takes the first blocks of the model's cache for those of the pinned prefix, whose keys and values are there already. To be called
+    /// before the first request.
+    pub fn adopt_prefix(&mut self) {
+        self.scheduler.adopt_pinned(&self.config.pinned_prefix);
+    }
+
     /// The configuration it was built with. [`Stats::blocks`] is the number of blocks after any shortage of memory.
     pub fn config(&self) -> &EngineConfig {
         &self.config

@@ -159,6 +159,16 @@ impl Scheduler {
         }
     }
 
+    /// Takes the first blocks for those of the pinned prefix, whose keys and values they hold already. Nothing was scheduled yet.
+    pub(super) fn adopt_pinned(&mut self, prefix: &[u32]) {
+        for name in BlockHash::chain_all(None, prefix, self.pool.block_size()) {
+            // It stays in use: that pins it.
+            if let Some(block) = self.pool.allocate() {
+                self.pool.publish(block, name);
+            }
+        }
+    }
+
     /// Queues a request; one that can never run is returned at once as rejected.
     pub(super) fn add(&mut self, request: Request) -> Option<Completion> {
         let (prompt, new) = (request.prompt.len(), request.max_new_tokens);

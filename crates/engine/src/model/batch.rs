@@ -75,6 +75,24 @@ pub enum StateStart {
 }
 
 impl StepBatch {
+    /// The last `new` of a prompt's tokens, which lies in the first blocks; no logits are wanted.
+    pub fn in_first_blocks(tokens: &[u32], new: usize, block_size: usize) -> Self {
+        let (end, start) = (tokens.len(), tokens.len().saturating_sub(new));
+        let positions: Vec<u32> = (start as u32..end as u32).collect();
+        Self {
+            tokens: tokens[start..].to_vec(),
+            slots: positions.clone(),
+            positions,
+            rows: vec![BatchRow {
+                query_len: end - start,
+                context_len: end,
+                blocks: (0..end.div_ceil(block_size) as u32).collect(),
+                ..BatchRow::default()
+            }],
+            ..Self::default()
+        }
+    }
+
     /// The step as layers with windows see it.
     pub fn in_windows(&self) -> Cow<'_, Self> {
         let Some(tables) = &self.windowed else {

@@ -19,6 +19,7 @@
 //! | [`device`] | `--device`: CPU, CUDA, Metal; a GPU's memory |
 //! | [`memory`] | what a device and its host have free, and what a model takes of it |
 //! | [`precision`] | `--dtype`, `--quantize`, `--kv-dtype`: what weights, activations, keys and values are stored in |
+//! | `prefix` | a template's keys and values, kept in a file from one start to the next |
 //! | [`profile`] | where a step's time goes |
 //! | `shard` | the part of a model that one of several GPUs holds |
 //!
@@ -39,6 +40,7 @@ pub mod linear;
 pub mod memory;
 pub mod ops;
 pub mod precision;
+mod prefix;
 pub mod profile;
 pub mod recurrence;
 pub(crate) mod rope;
@@ -50,4 +52,5 @@ pub use decoder::Decoder;
 pub use device::{CurrentOnDrop, DeviceChoice, describe as describe_device};
 pub use error::{ModelError, Obstacle};
 pub use precision::{Precision, PrecisionChoice};
+pub use prefix::PrefixFile;
 pub use shard::Shard;

@@ -21,7 +21,7 @@ use crate::wire::EndpointError;
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::verdict::Verdict;
-use juror_data::{DatasetError, Outline, Sample, Samples};
+use juror_data::{Sample, Samples};
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::engine::{Engine, EngineError, Stats};
@@ -194,16 +194,26 @@ impl Judge {
         samples: &[Sample],
         take: impl FnMut(Verdict) -> ControlFlow<()>,
     ) -> Result<(), JudgeError> {
-        let samples = Numbered::new(samples);
+        // Under their places in the slice.
+        let samples = samples.iter().enumerate().map(|(index, sample)| Sample {
+            id: match sample.id.trim() {
+                "" => sample.own_content_id(),
+                _ => sample.id.clone(),
+            },
+            index,
+            ..sample.clone()
+        });
+        let samples = samples.collect::<Vec<_>>();
+        let samples = samples.as_slice();
         let options = self.options.clone();
         options.validate()?;
-        let jobs = jobs::by_question(&samples, options.trials, |_, _| false);
+        let jobs = jobs::by_question(samples, options.trials, |_, _| false);
         let stop = AtomicBool::new(false);
         let mut sink = Taking { take, stop: &stop };
         if options.rules == RulesMode::Only {
-            run_rules(&samples, &jobs, &options, &stop, &mut sink)?;
+            run_rules(samples, &jobs, &options, &stop, &mut sink)?;
         } else {
-            self.run(&samples, &jobs, &options, &stop, &mut sink)?;
+            self.run(samples, &jobs, &options, &stop, &mut sink)?;
         }
         Ok(())
     }
@@ -301,58 +311,4 @@ impl<F: FnMut(Verdict) -> ControlFlow<()>> Sink for Taking<'_, F> {
     }
 
     fn progress(&mut self, _stats: &Stats) {}
-}
-
-/// Samples under their places in a slice.
-struct Numbered<'s> {
-    samples: &'s [Sample],
-    ids: Vec<String>,
-}
-
-impl<'s> Numbered<'s> {
-    fn new(samples: &'s [Sample]) -> Self {
-        let ids = samples.iter().map(|sample| {
-            if sample.id.trim().is_empty() {
-                sample.own_content_id()
-            } else {
-                sample.id.clone()
-            }
-        });
-        Self {
-            samples,
-            ids: ids.collect(),
-        }
-    }
-
-    fn sample(&self, position: usize) -> Sample {
-        Sample {
-            id: self.ids[position].clone(),
-            index: position,
-            ..self.samples[position].clone()
-        }
-    }
-}
-
-impl Samples for Numbered<'_> {
-    fn count(&self) -> usize {
-        self.samples.len()
-    }
-
-    fn outline(&self, position: usize) -> Outline {
-        let sample = &self.samples[position];
-        Outline {
-            index: position,
-            id: juror_data::id_hash(&self.ids[position]),
-            question: sample.question_hash(),
-            bytes: sample.bytes(),
-            memory: sample.memory(),
-        }
-    }
-
-    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
-        Ok(positions
-            .iter()
-            .map(|&position| self.sample(position))
-            .collect())
-    }
 }

@@ -28,12 +28,15 @@ pub use devices::{ModelDevices, check_devices, open_devices};
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::engine::{Drafts, Engine, EngineConfig, EngineError, StepModel};
+use juror_engine::model::attention::Attention;
 #[cfg(feature = "serve")]
 use juror_engine::model::memory::weight_bytes;
 use juror_engine::model::memory::{check_memory, free_memory};
 use juror_engine::model::precision::WeightType;
 use juror_engine::model::profile::Profile;
-use juror_engine::model::{CurrentOnDrop, ModelError, Obstacle, Precision, Shard, StepBatch};
+use juror_engine::model::{
+    CurrentOnDrop, Decoder, ModelError, Obstacle, Precision, PrefixFile, Shard, StepBatch,
+};
 pub use lengths::WorkloadLengths;
 pub use options::EngineOptions;
 pub use plain::PagedDecoder;
@@ -55,6 +58,11 @@ pub trait LoadedModel {
 pub trait DeviceModel: StepModel {
     /// The time of its steps by phase, where that is measured.
     fn profile(&mut self) -> &mut Profile;
+
+    /// Decoder and cache, where they are those of plain operations.
+    fn parts(&mut self) -> Option<(&Decoder, &mut dyn Attention)> {
+        None
+    }
 
     /// The logits of a step, `[batch.logits.len(), vocab]`, for comparisons.
     fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
@@ -104,7 +112,17 @@ pub(crate) fn engine_of(
     let fullest = fullest.unwrap_or(device);
     let template = template.to_vec();
     let mut config = engine_config(&part, precision, fullest, lengths, options, template);
-    let model = model.with_cache(&config, !options.no_shared_prefix)?;
+    let mut model = model.with_cache(&config, !options.no_shared_prefix)?;
+    let begins = match model
+        .parts()
+        .filter(|_| options.keep_prefix && config.prefix_cache)
+    {
+        Some(parts) => {
+            let (prefix, step) = (&config.pinned_prefix, config.token_budget);
+            PrefixFile::fill(source, precision, parts, prefix, step)?
+        }
+        None => false,
+    };
     let built = model.properties().blocks;
     if let Some(blocks) = built.filter(|&built| built < config.blocks) {
         // Fewer than planned, and the free memory is what they left: the plan stays, for these blocks.
@@ -113,6 +131,9 @@ pub(crate) fn engine_of(
         config.blocks = blocks;
     }
     let mut engine = Engine::new(model, &config)?;
+    if begins {
+        engine.adopt_prefix();
+    }
     engine.before_drop(Box::new(CurrentOnDrop::new(device)));
     Ok(engine)
 }

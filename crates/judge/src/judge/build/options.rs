@@ -20,6 +20,8 @@ pub struct EngineOptions {
     pub blocks: Option<usize>,
     /// Compute every prompt from its beginning.
     pub no_prefix_cache: bool,
+    /// Keep keys and values of the template in the user's cache folder from one start to the next, on a CPU.
+    pub keep_prefix: bool,
     /// Tokens drafted from the prompt.
     pub drafts: Drafts,
     /// Compute with candle's operations alone where there are kernels of our own too: the baseline of measurements.

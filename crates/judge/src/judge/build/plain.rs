@@ -127,6 +127,10 @@ impl DeviceModel for PagedDecoder {
         &mut self.profile
     }
 
+    fn parts(&mut self) -> Option<(&Decoder, &mut dyn Attention)> {
+        Some((&self.decoder, self.attention.as_mut()?.as_mut()))
+    }
+
     fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
         self.forward(batch)
     }

@@ -135,6 +135,26 @@ impl<F: Format> Attention for Tiled<F> {
         Ok(())
     }
 
+    fn first_blocks(&mut self, blocks: usize) -> Vec<&mut [u8]> {
+        let Self {
+            layout,
+            blocks: all,
+            ..
+        } = *self;
+        let heads = layout.shape.kv_heads;
+        let mut parts = Vec::with_capacity(2 * heads * layout.shape.layers);
+        for layer in self.cache.chunks_exact_mut(layout.layer(all)) {
+            let (keys, values) = layer.split_at_mut(heads * all * layout.key_block());
+            for (cache, block) in [(keys, layout.key_block()), (values, layout.value_block())] {
+                let heads = cache.chunks_exact_mut(all * block);
+                parts.extend(
+                    heads.map(|head| bytemuck::cast_slice_mut(&mut head[..blocks * block])),
+                );
+            }
+        }
+        parts
+    }
+
     fn forward(
         &mut self,
         layer: usize,
