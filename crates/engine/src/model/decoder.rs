@@ -9,6 +9,7 @@ use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
 use super::attention::Attention;
+use super::cpu::matmul::SERIAL;
 use super::embedding::{LayerInput, LayerInputs, Table};
 use super::feed_forward::{Beside, FeedForward, Gated, Mixture};
 use super::linear::Linear;
@@ -40,6 +41,8 @@ pub struct Decoder {
     head: Linear,
     /// One table, or two for different layers.
     ropes: Vec<RotaryTable>,
+    /// Steps of at most so many tokens have no product on the CPU that is shared among threads.
+    alone: usize,
 }
 
 /// How many layers are loaded at the same time on the CPU: each needs memory for its stored form beside its packed form.
@@ -190,6 +193,7 @@ impl Decoder {
             norm: loader.checkpoint.norm(&names.norm)?,
             head,
             ropes: RotaryTable::all(config, device, dtype)?,
+            alone: SERIAL / (config.hidden * config.vocab.max(2 * config.intermediate)).max(1),
             config: config.clone(),
             device: device.clone(),
         })
@@ -226,7 +230,7 @@ impl Decoder {
         attention: &mut dyn Attention,
         profile: &mut Profile,
     ) -> Result<Tensor, ModelError> {
-        if self.device.is_cpu() {
+        if self.device.is_cpu() && batch.tokens.len() > self.alone {
             // On a thread of the pool, the passes of a step start without waking it each time.
             return rayon::scope(|_| self.step(batch, attention, profile));
         }

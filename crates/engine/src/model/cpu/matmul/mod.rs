@@ -19,7 +19,7 @@ use crate::model::precision::WeightType;
 
 /// Products that take less time than this many multiply-adds in f32 run on the calling thread: waking another thread costs
 /// about as much.
-const SERIAL: usize = 1 << 20;
+pub(crate) const SERIAL: usize = 1 << 20;
 /// The most rows of a task: their inputs stay in the second-level cache while the weights are read once.
 const ROWS: usize = 96;
 /// The rows of a task are a multiple of this, so that few register tiles have too few rows.
