@@ -109,7 +109,7 @@ fn boxed(text: &str) -> Option<Found<'_>> {
     let (head, rest) = text.split_at(start);
     let inner = rest.strip_prefix(BOX)?;
     let unsigned = inner.strip_prefix('-').unwrap_or(inner);
-    let rest = unsigned.trim_start_matches(|it: char| it.is_ascii_digit());
+    let rest = unsigned.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
     let (number, rest) = (&inner[..inner.len() - rest.len()], rest.strip_prefix('}')?);
     let outer = head.strip_suffix('$').filter(|_| rest.starts_with('$'));
     let (mark, outer) = (usize::from(outer.is_some()), outer.unwrap_or(head));
@@ -120,7 +120,10 @@ fn boxed(text: &str) -> Option<Found<'_>> {
     let near = text
         .ceil_char_boundary(start.saturating_sub(NEAR))
         .max(line_at);
-    let alone = (1..=MOST_DIGITS).contains(&(unsigned.len() - rest.len() - 1))
+    let mut parts = unsigned[..unsigned.len() - rest.len() - 1].split('.');
+    let alone = parts.all(|it| !it.is_empty())
+        && number.matches('.').count() <= 1
+        && (1..=MOST_DIGITS).contains(&(unsigned.len() - rest.len() - 1))
         && !after.starts_with(|it: char| !matches!(it, ' ' | '.' | ',' | '!'))
         && !after.trim_end().contains(['\n', '<', '$'])
         && (mark == 0 || !outer.contains('$'))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::super::words::{is_counted, is_unit};
 use super::{FAR_GAP, GAP, How};
@@ -55,7 +55,7 @@ pub(super) fn place(name: &str) -> Option<usize> {
 }
 
 /// How many words of 64 bits hold a bit for each class.
-const WIDTH: usize = 8;
+const WIDTH: usize = 6;
 
 /// A set of classes, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,11 +88,8 @@ pub(super) enum Item {
     Gap(usize, bool),
 }
 
-pub(super) struct Row {
-    /// For which answers, one bit each.
-    pub(super) how: u8,
-    pub(super) items: Vec<Item>,
-}
+/// What stands beside a value, item by item.
+pub(super) type Row = Arc<[Item]>;
 
 /// Does a word or sign have a shape?
 type Shape = fn(&str) -> bool;
@@ -153,7 +150,7 @@ pub(super) struct Table {
     pub(super) verb: usize,
     pub(super) passed: usize,
     pub(super) stop: usize,
-    /// By their places.
+    /// By their places and the answers that they are for.
     pub(super) rows: Vec<Vec<Row>>,
 }
 
@@ -167,7 +164,9 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
         stop: 0,
         rows: Vec::new(),
     };
-    table.rows.resize_with(PLACES.len(), Vec::new);
+    table
+        .rows
+        .resize_with(PLACES.len() * How::LETTERS.len(), Vec::new);
     let mut names: HashMap<&'static str, usize> = HashMap::new();
     let mut class = |table: &mut Table, name: &'static str, how: u8| {
         let next = names.len();
@@ -178,7 +177,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             next
         });
         let shapes = table.shapes.iter_mut().enumerate();
-        for (_, own) in shapes.filter(|(at, _)| how >> at & 1 == 1) {
+        for (_, own) in shapes.filter(|(at, _)| name.contains('<') && how >> at & 1 == 1) {
             let named = |it: &usize| name.split('|').any(|own| own == SHAPES[*it].0);
             for shape in (0..SHAPES.len()).filter(named) {
                 if own.iter().all(|it| it.0 != shape) {
@@ -213,8 +212,10 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                     None if it == "……" => Item::Gap(FAR_GAP, false),
                     None => Item::Is(class(&mut table, it, how)),
                 };
-                let items = phrase.split(' ').map(&mut item).collect();
-                table.rows[place].push(Row { how, items });
+                let row: Row = phrase.split(' ').map(&mut item).collect();
+                for at in (0..How::LETTERS.len()).filter(|at| how >> at & 1 == 1) {
+                    table.rows[place * How::LETTERS.len() + at].push(row.clone());
+                }
             }
         }
     }

@@ -18,7 +18,8 @@ fn every_row_is_read() {
             assert!(list(name).next().is_some(), "{name}");
         }
     }
-    assert!(TABLE.rows.iter().all(|it| !it.is_empty()));
+    let mut places = TABLE.rows.chunks(How::LETTERS.len());
+    assert!(places.all(|it| it.iter().any(|it| !it.is_empty())));
 }
 
 #[test]

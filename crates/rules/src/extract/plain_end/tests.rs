@@ -125,7 +125,7 @@ fn a_box_in_a_sentence_is_what_a_search_finds() {
     for head in heads {
         for tail in tails {
             for (open, close) in [("", ""), ("$", "$")] {
-                for number in ["18", "-7"] {
+                for number in ["18", "-7", "75.0", "1.5"] {
                     let text = format!("{head}{open}\\boxed{{{number}}}{close}{tail}");
                     let found = found(&text, Role::Prediction, &Config::default());
                     plain += usize::from(found.is_some());
