@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Measures transformers' continuous batching (`generate_batch`) on a GPU, on the workload of `juror bench --synthetic`.
+"""Measures transformers on a GPU, on the workload of `juror bench --synthetic`: continuous batching (`generate_batch`), or `generate` with a
+static cache and the step of generated tokens compiled by torch.compile.
 
     python3 scripts/compare_gpu.py --shape qwen3-8b --samples 512 --template-tokens 1300 --input-tokens 1500 --output-tokens 300
+    python3 scripts/compare_gpu.py --way static --batch 64 …
+    python3 scripts/compare_gpu.py --way static --shape tiny --device cpu …    that the program runs, without a GPU
 
 Random weights of the shape, in bf16, made on the device; prompts of random tokens that share their beginning; generations run
 to their full length. One run to warm up, with a few samples, then the one that counts. The last line of standard output is JSON:
-{"verdicts_per_second", "output_tokens_per_second", "seconds", "samples", "torch", "transformers", "attention", "gpu"}.
+{"verdicts_per_second", "output_tokens_per_second", "seconds", "samples", "way", "compiled", "torch", "transformers", "attention", "gpu"}.
 
-Needs torch with CUDA and transformers 4.55 or newer; nothing is downloaded.
+Needs torch and transformers 4.55 or newer; nothing is downloaded. With a static cache the warm-up is a whole batch, since what is compiled
+is for its sizes.
 """
 
 import argparse
@@ -19,6 +23,8 @@ import time
 
 # Sizes as in the published configurations.
 SHAPES = {
+    "tiny": dict(hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                 head_dim=16, vocab_size=151936, tie_word_embeddings=True),
     "qwen3-0.6b": dict(hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16,
                        num_key_value_heads=8, head_dim=128, vocab_size=151936, tie_word_embeddings=True),
     "qwen3-4b": dict(hidden_size=2560, intermediate_size=9728, num_hidden_layers=36, num_attention_heads=32,
@@ -31,7 +37,7 @@ SHAPES = {
 }
 
 
-def build(shape, attention):
+def build(shape, attention, device):
     """A model with random weights on the device."""
     import torch
     from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3MoeConfig
@@ -42,7 +48,7 @@ def build(shape, attention):
     previous = torch.get_default_dtype()
     torch.set_default_dtype(torch.bfloat16)
     try:
-        with torch.device("cuda"):
+        with torch.device(device):
             model = AutoModelForCausalLM.from_config(config, attn_implementation=attention)
     finally:
         torch.set_default_dtype(previous)
@@ -67,23 +73,46 @@ def generation(arguments):
     return config
 
 
-def run(model, inputs, config):
+def wait(device):
+    import torch
+
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def run(model, inputs, config, _):
     """Seconds and generated tokens."""
     import torch
 
     options = {}
     if "progress_bar" in inspect.signature(model.generate_batch).parameters:
         options["progress_bar"] = False
-    torch.cuda.synchronize()
+    wait(model.device.type)
     started = time.perf_counter()
     with torch.inference_mode():
         outputs = model.generate_batch(inputs=inputs, generation_config=config, **options)
-    torch.cuda.synchronize()
+    wait(model.device.type)
     seconds = time.perf_counter() - started
     generated = sum(len(output.generated_tokens) for output in outputs.values())
     if len(outputs) != len(inputs):
         sys.exit(f"compare_gpu: {len(outputs)} of {len(inputs)} samples came back")
     return seconds, generated
+
+
+def run_static(model, inputs, config, batch):
+    """The same with a static cache, `batch` samples at a time, all as long."""
+    import torch
+
+    config.cache_implementation = "static"
+    generated = 0
+    wait(model.device.type)
+    started = time.perf_counter()
+    for first in range(0, len(inputs), batch):
+        prompts = torch.tensor(inputs[first:first + batch], device=model.device)
+        output = model.generate(prompts, attention_mask=torch.ones_like(prompts), generation_config=config)
+        generated += output.shape[0] * (output.shape[1] - prompts.shape[1])
+    wait(model.device.type)
+    return time.perf_counter() - started, generated
 
 
 def main():
@@ -94,8 +123,10 @@ def main():
     parser.add_argument("--input-tokens", type=int, default=1500)
     parser.add_argument("--output-tokens", type=int, default=300)
     parser.add_argument("--max-batch-tokens", type=int, default=0, help="0: transformers decides")
-    parser.add_argument("--attention", nargs="*", help="implementations to try, the first that runs is measured",
-                        default=["paged|flash_attention_2", "paged_attention", "paged|sdpa", "sdpa_paged"])
+    parser.add_argument("--way", choices=["continuous", "static"], default="continuous")
+    parser.add_argument("--batch", type=int, default=64, help="samples at a time with a static cache; --samples is a multiple")
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--attention", nargs="*", help="implementations to try, the first that runs is measured")
     arguments = parser.parse_args()
 
     try:
@@ -103,35 +134,42 @@ def main():
         import transformers
     except ImportError as error:
         sys.exit(f"compare_gpu: {error}; needs torch and transformers")
-    if not torch.cuda.is_available():
+    static = arguments.way == "static"
+    if static and arguments.samples % arguments.batch != 0:
+        sys.exit("compare_gpu: --samples is to be a multiple of --batch")
+    if arguments.device == "cuda" and not torch.cuda.is_available():
         sys.exit("compare_gpu: torch finds no GPU")
 
     make = prompts(arguments, 1)
     config = generation(arguments)
+    ways = {"continuous": ["paged|flash_attention_2", "flash_attention_2", "paged|sdpa", "sdpa"], "static": ["sdpa", "eager"]}
+    measure, warm = (run_static, arguments.batch) if static else (run, 8)
     reasons = []
-    for attention in arguments.attention:
+    for attention in arguments.attention or ways[arguments.way]:
         model = None
         try:
-            model = build(arguments.shape, attention)
-            run(model, make(8), config)
+            model = build(arguments.shape, attention, arguments.device)
+            measure(model, make(warm), config, arguments.batch)
         except Exception as error:  # noqa: BLE001: whatever this version of transformers does not do
             reasons.append(f"{attention}: {type(error).__name__}: {error}")
             del model
             torch.cuda.empty_cache()
             continue
-        seconds, generated = run(model, make(arguments.samples), config)
+        seconds, generated = measure(model, make(arguments.samples), config, arguments.batch)
         print(json.dumps({
             "verdicts_per_second": arguments.samples / seconds,
             "output_tokens_per_second": generated / seconds,
             "seconds": seconds,
             "samples": arguments.samples,
+            "way": arguments.way,
+            "compiled": getattr(model, "_compiled_call", None) is not None,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
             "attention": attention,
-            "gpu": torch.cuda.get_device_name(0),
+            "gpu": torch.cuda.get_device_name(0) if arguments.device == "cuda" else "none",
         }))
         return
-    sys.exit("compare_gpu: no implementation of paged attention runs:\n  " + "\n  ".join(reasons))
+    sys.exit("compare_gpu: no implementation of attention runs:\n  " + "\n  ".join(reasons))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,12 @@
 #     scripts/test_gpu.sh correctness                verdicts, kernels, goldens, invariances; 195 s on an H200, estimated
 #     scripts/test_gpu.sh thorough                   what else tests/cuda compares
 #     scripts/test_gpu.sh bench [ROW…]               the throughput table, the rows that matter most first
-#     scripts/test_gpu.sh peer                       transformers' continuous batching on the first row's workload, and juror beside it;
-#                                                    needs Python with torch and transformers
+#     scripts/test_gpu.sh peer                       transformers on the first row's workload (generate with a static cache, compiled;
+#                                                    continuous batching), and juror beside it; needs Python with torch and transformers
+#     scripts/test_gpu.sh counters                   ncu of the two kernels of ours that take most time
 #     scripts/test_gpu.sh profiles [ROW…]            where the time of a row goes
+#     scripts/test_gpu.sh visit                      what one visit of a quarter of an hour is for, in order: what never ran on a GPU, its
+#                                                    correctness and rows; the peer with a static cache; counters; rows that are missing
 #     scripts/test_gpu.sh report [FILE.md]           the results so far as a page (docs/benchmarks/gpu.md); anywhere
 #
 #     -o DIR        where results are kept (gpu-results). Each is written as soon as it is known. What is there already is not done
@@ -70,6 +73,7 @@ smoke | 5 | 4 | --synthetic $root/scripts/smoke-config.json --samples 8 --templa
 8b-2500-fp8-all | 80 | 70 | $eight --samples 256 --output-tokens 2500 --quantize fp8 --kv-dtype fp8
 0.6b-2500 | 60 | 45 | --synthetic qwen3-0.6b $judge --samples 512 --output-tokens 2500
 8b-300-awq | 45 | 45 | --synthetic qwen3-8b-awq $judge --samples 512 --output-tokens 300 --quantize stored
+8b-300-awq-448 | 60 | 130 | --synthetic qwen3-8b-awq $judge --samples 448 --max-sequences 448 --output-tokens 300 --quantize stored
 8b-0-awq | 40 | 45 | --synthetic qwen3-8b-awq $judge --samples 256 --output-tokens 0 --quantize stored
 8b-0-fp8-stored | 40 | 45 | --synthetic qwen3-8b-fp8 $judge --samples 256 --output-tokens 0 --quantize stored
 70b-300-awq | 90 | 70 | --synthetic llama-3.3-70b-awq $judge --samples 64 --output-tokens 300 --quantize stored
@@ -90,8 +94,8 @@ if [[ -n $list ]]; then
     exit 0
 fi
 case $part in
-check | correctness | thorough | bench | peer | profiles | report) ;;
-'') usage "which part? check, correctness, thorough, bench, peer, profiles or report" ;;
+check | correctness | thorough | bench | peer | counters | profiles | visit | report) ;;
+'') usage "which part? check, correctness, thorough, bench, peer, counters, profiles, visit or report" ;;
 *) usage "no part $part" ;;
 esac
 for row in ${arguments[@]+"${arguments[@]}"}; do
@@ -135,8 +139,11 @@ check_needs() {
     [[ -e $root/examples/rollouts.jsonl ]] || need "$root/examples/rollouts.jsonl"
     sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1 || true)
     profiler=$(command -v nsys || true)
-    if [[ $part == peer ]] && ! python3 -c 'import torch, transformers' 2>/dev/null; then
-        need "python3 with torch and transformers"
+    counter=$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | head -1 || true)
+    transformers=''
+    if [[ $part == peer || $part == visit ]]; then
+        transformers=$(python3 -c 'import torch, transformers; print(torch.__version__, transformers.__version__)' 2>/dev/null || true)
+        [[ -n $transformers || $part == visit ]] || need "python3 with torch and transformers"
     fi
     if [[ ${#missing[@]} -gt 0 ]]; then
         printf 'missing: %s\n' "${missing[@]}" >&2
@@ -265,17 +272,21 @@ correctness() {
     step wide-and-recurrent 40 rust_tests fast::wide_heads_and_recurrent_layers
     step goldens 12 rust_tests golden_logits
     step lag-and-preemption 30 rust_tests fast::greedy
-    if [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l) -ge 2 && ${CUDA_VISIBLE_DEVICES:-0,1} == *,* ]]; then
-        find_nccl
-        step two-gpus 20 same_verdicts "$root/examples/rollouts.jsonl" --tensor-parallel 2
-    else
-        echo "left out  one model on two GPUs: there is one"
-    fi
+    step log-probabilities 15 rust_tests fast::log_probabilities
+    two_gpus
     if [[ -n $sanitizer ]]; then
         step memcheck 5 sanitized memcheck sinks::
         step racecheck 5 sanitized racecheck sinks::
     else
         echo "left out  compute-sanitizer is not on this machine"
+    fi
+}
+two_gpus() {
+    if [[ $(nvidia-smi --list-gpus 2>/dev/null | wc -l) -ge 2 && ${CUDA_VISIBLE_DEVICES:-0,1} == *,* ]]; then
+        find_nccl
+        step two-gpus 20 same_verdicts "$root/examples/rollouts.jsonl" --tensor-parallel 2
+    else
+        echo "left out  one model on two GPUs: there is one"
     fi
 }
 thorough() {
@@ -335,11 +346,55 @@ profiles_row() {
     fi
     mv "$file.log" "$file.txt"
 }
-# Both with the same, smaller number of samples, one after the other.
+# All with the same, smaller number of samples, one after the other.
 peer() {
     local workload=(--samples 64 --template-tokens 1300 --input-tokens 1500 --output-tokens 300)
-    step peer 150 timeout -k 10 400 python3 "$root/scripts/compare_gpu.py" --shape qwen3-8b "${workload[@]}"
+    local compare=(python3 "$root/scripts/compare_gpu.py" --shape qwen3-8b "${workload[@]}")
+    if [[ ${1:-} == continuous ]]; then
+        step peer 150 timeout -k 10 400 "${compare[@]}"
+        return
+    fi
+    step peer-static 150 timeout -k 10 400 "${compare[@]}" --way static --batch 64
     step peer-juror 45 timeout -k 10 200 "$juror" bench --device cuda --no-breakdown --synthetic qwen3-8b "${workload[@]}"
+    for other in vllm sglang; do
+        python3 -c "import $other" 2>/dev/null || echo "left out  $other is not on this machine"
+    done
+}
+# counted NAME KERNEL FLAGS…: how near a kernel comes to arithmetic and memory, and what its warps wait for, in its 41st to 43rd launch.
+counted() {
+    timeout -k 10 "$limit" "$counter" --section SpeedOfLight --section SchedulerStats --section WarpStateStats --section Occupancy \
+        --kernel-name "regex:$2" --launch-skip 40 --launch-count 3 "$juror" bench --device cuda --no-breakdown "${@:3}" >"$results/counters-$1.txt" 2>&1
+    grep -c 'Section: GPU Speed Of Light' "$results/counters-$1.txt" | sed 's/$/ launches counted/'
+}
+counters() {
+    local few=(--samples 64 --template-tokens 1300 --input-tokens 1500 --output-tokens 8)
+    if [[ -z $counter ]]; then
+        echo "left out  ncu is not on this machine"
+        return
+    fi
+    step counters-prefill-attention 40 counted prefill-attention attention_prefill --synthetic qwen3-8b "${few[@]}"
+    step counters-four-bits 40 counted four-bits moe_gemm_int4_tile64 --synthetic qwen3-8b-awq "${few[@]}" --quantize stored
+}
+visit() {
+    rollouts
+    step examples 10 same_verdicts "$root/examples/rollouts.jsonl"
+    step kernels 5 rust_tests kernels:: sinks::
+    step wide-and-recurrent 40 rust_tests fast::wide_heads_and_recurrent_layers
+    step stored 50 rust_tests fast::logits_of_weights_as_stored
+    # The last has so many rows that weights are widened: the two ways to multiply, side by side.
+    measure bench json 0 70b-300-awq 8b-300-awq 8b-300-awq-448
+    step fp8 50 rust_tests fast::logits_in_fp8 fast::keys_and_values_beyond_e4m3
+    step log-probabilities 15 rust_tests fast::log_probabilities
+    step rollouts 8 same_verdicts "$results/rollouts.jsonl"
+    two_gpus
+    if [[ -n $transformers ]]; then
+        peer
+    else
+        echo "left out  python3 with torch and transformers is not on this machine"
+    fi
+    counters
+    measure bench json 0 8b-300 30b-a3b-300 8b-2500-fp8-all 8b-2500 8b-0-fp8
+    [[ -z $transformers ]] || peer continuous
 }
 profiles_said() { grep -m 1 'verdicts/s' "$results/profiles/$1.txt" || true; }
 
@@ -378,7 +433,7 @@ report() {
         for (i = 1; i <= n; i++) { split(last[order[i]], x, "\t"); gsub(/\|/, ";", x[4]); printf "| %s | %s | %s | %s |\n", x[1], x[2], x[3], x[4] }
     }' "$results/correctness.tsv" 2>/dev/null || true
     # Of whole models; single kernels, hundreds of lines, stay in the logs.
-    if cat "$results"/{families,wide-and-recurrent,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
+    if cat "$results"/{families,wide-and-recurrent,stored,goldens,lag-and-preemption,fp8,attention,plain-attention,engine}.log 2>/dev/null >"$results/compared"; then :; fi
     if grep -q 'measured |' "$results/compared"; then
         echo
         echo "The largest differences of $(grep -c 'measured |' "$results/compared") comparisons; each of them is in the logs."
@@ -389,7 +444,7 @@ report() {
     fi
     if [[ -s $results/peer-juror.log ]]; then
         printf '\n## Beside transformers\n\n```\n'
-        tail -1 "$results/peer.log" 2>/dev/null || true
+        tail -qn 1 "$results"/peer-static.log "$results"/peer.log 2>/dev/null || true
         cat "$results/peer-juror.log"
         echo '```'
     fi
@@ -415,6 +470,10 @@ report() {
             echo "By the bytes and operations of the steps, with rates that are shares of these ceilings (\`scripts/step_model.py\`):"
             echo
             python3 "$root/scripts/step_model.py" "$results" || true
+            printf '\n## What is lost where\n\n'
+            echo "As predicted for an H200, beside the limit (\`scripts/step_model.py --gaps\`):"
+            echo
+            python3 "$root/scripts/step_model.py" --gaps || true
         fi
     fi
     for name in $(row_names); do
@@ -458,7 +517,12 @@ bench)
     mapfile -t names < <(if [[ ${#arguments[@]} -gt 0 ]]; then printf '%s\n' "${arguments[@]}"; else row_names; fi)
     measure bench json 0 "${names[@]}"
     ;;
-peer) peer ;;
+peer)
+    peer
+    peer continuous
+    ;;
+counters) counters ;;
+visit) visit ;;
 profiles)
     [[ ${#arguments[@]} -gt 0 ]] || arguments=(8b-300 8b-0 8b-2500)
     measure profiles txt 40 "${arguments[@]}"

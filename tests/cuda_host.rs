@@ -924,20 +924,19 @@ fn weights_as_the_checkpoint_stores_them() {
             token_budget: 640,
             ..config(random.config.max_positions)
         };
-        // So many rows that weights are widened; then few.
+        // So many rows that weights are widened; tiles of 64 rows on eight multiprocessors; then few.
         let mut model = model.with_cache(&sizes, true).unwrap();
-        let batch = prompt_step(456);
-        let ours = model.logits(&batch).unwrap();
-        let shape = AttentionShape::from(&random.config);
-        let mut cache = reference::reference(shape, 40, BLOCK, DType::F32);
-        let theirs = random.on_cpu().forward(&batch, cache.as_mut()).unwrap();
-        let worst = (ours - theirs)
-            .unwrap()
-            .abs()
-            .unwrap()
-            .flatten_all()
-            .unwrap();
-        let worst = worst.max(0).unwrap().to_scalar::<f32>().unwrap();
+        let worst = [456, 180].map(|rows| {
+            let batch = prompt_step(rows);
+            let ours = model.logits(&batch).unwrap();
+            let shape = AttentionShape::from(&random.config);
+            let mut cache = reference::reference(shape, 40, BLOCK, DType::F32);
+            let theirs = random.on_cpu().forward(&batch, cache.as_mut()).unwrap();
+            let apart = (ours - theirs).unwrap().abs().unwrap();
+            let worst = apart.flatten_all().unwrap().max(0).unwrap();
+            worst.to_scalar::<f32>().unwrap()
+        });
+        let worst = worst[0].max(worst[1]);
         let generated = generate(load(&random, &device(0), precision).unwrap(), &random).unwrap();
         let [logit, odds, _] = distance(&random, &generated);
         println!(
@@ -947,6 +946,10 @@ fn weights_as_the_checkpoint_stores_them() {
             worst < 0.15 && logit < 0.15 && odds < 0.05,
             "{name}: logits {worst} and {logit}, odds {odds}"
         );
+    }
+    for weights in ["int4", "scaled_e4m3"] {
+        let kernel = format!("moe_gemm_{weights}_tile64_bf16");
+        assert!(imitation::count(&kernel) > 0, "{kernel}");
     }
 }
 

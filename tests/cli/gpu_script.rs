@@ -13,7 +13,7 @@ struct Machine(tempfile::TempDir);
 
 const GPU: &str = "echo 'NVIDIA H200, 143771, 143000, 580.65.06, 9.0'";
 /// Judges: the input's lines are its verdicts.
-const JUROR: &str = r#"case $1 in judge) cat "$2" ;; bench) while [ "$1" != --json ]; do shift; done; echo '{"verdicts_per_second": 3.5}' >"$2" ;; *) echo "juror 0" ;; esac"#;
+const JUROR: &str = r#"case $1 in judge) cat "$2" ;; bench) while [ $# -gt 0 ] && [ "$1" != --json ]; do shift; done; [ $# -eq 0 ] || echo '{"verdicts_per_second": 3.5}' >"$2" ;; *) echo "juror 0" ;; esac"#;
 const TESTS: &str = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored'";
 
 impl Machine {
@@ -163,6 +163,45 @@ fn what_is_missing_is_said_before_anything_starts() {
     let (code, said) = machine.run(&["bench", "smoke", "8b-300", "--seconds", "4"]);
     assert!(
         code == 3 && said.contains("left  smoke") && said.contains("left out  8b-300"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_visit_does_what_is_worth_most_first_and_says_what_is_left_out() {
+    let machine = Machine::new(GPU, JUROR, TESTS);
+    machine.program("ncu", "echo '  Section: GPU Speed Of Light Throughput'");
+    machine.program("python3", "exit 1");
+    let (code, said) = machine.run(&["visit"]);
+    assert_eq!(code, 0, "{said}");
+    let order = [
+        "ok  examples (",
+        "ok  stored (",
+        "ok  70b-300-awq (",
+        "ok  8b-300-awq-448 (",
+        "left out  one model on two GPUs",
+        "left out  python3 with torch and transformers",
+        "ok  counters-four-bits (",
+        "ok  8b-300 (",
+        "ok  30b-a3b-300 (",
+        "ok  8b-2500-fp8-all (",
+    ];
+    let places = order.map(|line| said.find(line));
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{said}"
+    );
+    // The peer, where there is one; what was done is not done again.
+    let python =
+        r#"case "$1 $2" in *vllm* | *sglang*) exit 1 ;; esac; echo '{"verdicts_per_second": 2}'"#;
+    machine.program("python3", python);
+    let (code, said) = machine.run(&["visit"]);
+    assert!(
+        code == 0 && said.contains("ok  peer-static (") && said.contains("ok  peer-juror ("),
+        "{said}"
+    );
+    assert!(
+        said.contains("left out  vllm is not on this machine") && !said.contains("ok  stored ("),
         "{said}"
     );
 }

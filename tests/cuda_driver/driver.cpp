@@ -407,6 +407,7 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
         broken_rule("kernel %s with %u bytes of dynamic shared memory, and %zu are allowed", kernel.name.c_str(), shared, allowed);
     auto work = kernel.prepare(kernel, *stream.device, {{x, y, z}, {threads_x, threads_y, threads_z}, shared}, parameters);
     counts()["launch"]++;
+    counts()[kernel.name]++;
     if (settings().compute)
         enqueue(stream, kernel.name, std::move(work));
     return SUCCESS;

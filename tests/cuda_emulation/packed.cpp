@@ -21,8 +21,8 @@ template <typename T> using Kernel = void (*)(T*, const T*, const void*, const v
 /// The kernels of a format, and bytes of a weight's codes and of its exponents or factors.
 template <typename T> struct Format {
     const char* name;
-    Kernel<T> tile32, tile128;
-    int shared32, shared128;
+    Kernel<T> tile32, tile64, tile128;
+    int shared32, shared64, shared128;
     size_t codes, factors;
     void (*widen)(T*, const void*, const float*, int, int);
 };
@@ -34,14 +34,15 @@ template <typename T> constexpr Kernel<T> plain = nullptr;
         const size_t rows = outputs, steps = up(inputs, 64);                                                           \
         switch (which) {                                                                                               \
         case 0:                                                                                                        \
-            return {"mxfp4_" #T, moe_gemm_mxfp4_tile32_##T, moe_gemm_mxfp4_tile128_##T, 33792, 62208,                  \
+            return {"mxfp4_" #T, moe_gemm_mxfp4_tile32_##T, nullptr, moe_gemm_mxfp4_tile128_##T, 33792, 0, 62208,      \
                     rows * inputs / 2, rows * steps * 2, nullptr};                                                        \
         case 1:                                                                                                        \
-            return {"scaled_e4m3_" #T, moe_gemm_scaled_e4m3_tile32_##T, moe_gemm_scaled_e4m3_tile128_##T, 51200,       \
-                    75264, rows * inputs, rows * steps * 4, widen_scaled_e4m3_##T};                                                        \
+            return {"scaled_e4m3_" #T, moe_gemm_scaled_e4m3_tile32_##T, moe_gemm_scaled_e4m3_tile64_##T,               \
+                    moe_gemm_scaled_e4m3_tile128_##T, 51200, 50688, 75264, rows * inputs, rows * steps * 4,                \
+                    widen_scaled_e4m3_##T};                                                                                \
         default:                                                                                                       \
-            return {"int4_" #T, moe_gemm_int4_tile32_##T, moe_gemm_int4_tile128_##T, 36864, 64512, rows * inputs / 2,  \
-                    rows * steps * 8, widen_int4_##T};                                                                            \
+            return {"int4_" #T, moe_gemm_int4_tile32_##T, moe_gemm_int4_tile64_##T, moe_gemm_int4_tile128_##T, 36864,  \
+                    39936, 64512, rows * inputs / 2, rows * steps * 8, widen_int4_##T};                                    \
         }                                                                                                              \
     }                                                                                                                  \
     template <> constexpr Kernel<T> plain<T> = moe_gemm_tile32_##T;
@@ -79,7 +80,7 @@ template <typename T> void products(std::FILE* file, int which, int experts, int
     const auto run = [&](Kernel<T> kernel, const char* name, int tile, int shared, Buffer<T>& out, const void* weights,
                          const void* scales, bool in_order) {
         // In order: the rows of the experts. Otherwise all rows go through the first expert's weight.
-        launch(name, dim3(up(outputs, 128), up(pairs, tile) + (in_order ? experts : 0)), tile == 32 ? 128 : 256, shared, [&] {
+        launch(name, dim3(up(outputs, 128), up(pairs, tile) + (in_order ? experts : 0)), tile == 128 ? 256 : 128, shared, [&] {
             kernel(out.data(), x.data(), weights, scales, bias.data(), in_order ? offsets.data() : nullptr, nullptr, 1,
                    experts, outputs, inputs, pairs);
         });
@@ -97,11 +98,20 @@ template <typename T> void products(std::FILE* file, int which, int experts, int
     };
     equal(small);
     equal(large);
+    const auto run64 = [&](bool in_order) {
+        if (kernels.tile64 == nullptr) // experts alone are in MXFP4
+            return;
+        Buffer<T> out(pairs * outputs);
+        run(kernels.tile64, "tile64", 64, kernels.shared64, out, packed.data(), factors.data(), in_order);
+        equal(out);
+    };
+    run64(true);
     run(plain<T>, "moe_gemm_tile32", 32, 81920, expected, numbers.data(), nullptr, false);
     run(kernels.tile32, "tile32 of all rows", 32, kernels.shared32, all_small, packed.data(), factors.data(), false);
     run(kernels.tile128, "tile128 of all rows", 128, kernels.shared128, all, packed.data(), factors.data(), false);
     equal(all_small);
     equal(all);
+    run64(false);
     comparison.equal(0, finite, true);
 }
 

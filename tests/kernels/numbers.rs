@@ -112,9 +112,15 @@ fn codes_case(kind: CodeKind, dtype: DType, shape: (usize, usize, usize)) -> Vec
                 .collect(),
             factors: (0..outputs * across)
                 .map(|_| {
-                    // From 2^-9 to 2^-6, with ten further bits: an f16.
-                    let (exponent, low, high) = (118 + u32::from(random() % 4), random(), random());
-                    let fraction = u32::from(low) << 15 | u32::from(high & 3) << 13;
+                    // From 2^-9 to 2^-6, with 15 further bits: as many as there may be. Some negative, zero, subnormal.
+                    let (some, low, high) = (random(), random(), random());
+                    let fraction = u32::from(low) << 15 | u32::from(high & 127) << 8;
+                    let (exponent, fraction) = match some % 16 {
+                        0 => (0, 0),
+                        1 => (0, fraction),
+                        2 => (256 + 120, fraction),
+                        _ => (118 + u32::from(some % 4), fraction),
+                    };
                     let zero = match kind {
                         CodeKind::E4m3 => 0,
                         CodeKind::Int4 => u32::from(random() & 15),
@@ -130,7 +136,8 @@ fn codes_case(kind: CodeKind, dtype: DType, shape: (usize, usize, usize)) -> Vec
                 CodeKind::E4m3 => e4m3(*code) * factor,
                 CodeKind::Int4 => {
                     let both = factor.to_bits();
-                    (f32::from(*code) - (both & 15) as f32) * f32::from_bits(both & !15)
+                    // Plus zero: the kernels give no negative one.
+                    (f32::from(*code) - (both & 15) as f32) * f32::from_bits(both & !15) + 0.0
                 }
             };
             numbers.extend(bits(dtype, number));

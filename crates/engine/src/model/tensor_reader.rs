@@ -245,7 +245,7 @@ impl TensorReader<'_> {
         }
         Err(ModelError::Unsupported(format!(
             "--quantize stored: {} cannot be kept as stored (inputs of a group must be neighbours, 32 at a time, or 64 in FP8; sizes \
-             multiples of 32; scales of 20 bits at most): leave it out",
+             multiples of 32; scales of 16 bits at most): leave it out",
             names.join(", ")
         )))
     }

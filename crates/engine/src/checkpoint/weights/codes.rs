@@ -16,7 +16,7 @@ use crate::checkpoint::config::Quantization;
 pub enum CodeKind {
     /// A number in e4m3.
     E4m3,
-    /// A whole number from 0 to 15, from which the four lowest bits of its factor are subtracted.
+    /// A whole number from 0 to 15, from which the four lowest bits of its factor are subtracted; the rest has at most 16.
     Int4,
 }
 

@@ -270,7 +270,7 @@ impl Weights {
     }
 
     /// A weight's numbers as they are stored; `None` if [`Codes`] cannot hold them: eight bits, groups of other inputs than 32
-    /// neighbours, scales with more than 20 bits.
+    /// neighbours, scales with more than 16 bits.
     pub(super) fn integer_codes(
         &self,
         name: &str,
@@ -308,8 +308,8 @@ impl Weights {
             .flat_map(|output| groups.iter().map(move |group| (output, *group)))
             .map(|(output, group)| {
                 let scale = read.scale(output, group).to_bits();
-                // What is stored in 16 bits leaves these four free.
-                (scale.trailing_zeros() >= 4)
+                // What is stored in 16 bits leaves these eight free.
+                (scale.trailing_zeros() >= 8)
                     .then(|| f32::from_bits(scale | read.zero(output, group)))
             })
             .collect();

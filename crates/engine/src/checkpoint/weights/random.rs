@@ -65,7 +65,7 @@ pub(super) fn codes(seed: u64, name: &str, kind: CodeKind, shape: &[usize]) -> O
     };
     let factor = match kind {
         CodeKind::E4m3 => factor,
-        CodeKind::Int4 => f32::from_bits((factor.to_bits() & !15) | 8),
+        CodeKind::Int4 => f32::from_bits((factor.to_bits() & !255) | 8),
     };
     Some(Codes {
         kind,

@@ -7,6 +7,7 @@ use super::fragments;
 use super::kernel::{Arg, Function, Grid, Kernels, array, array_or_null, count};
 use super::mxfp4;
 use super::operations::suffix;
+use super::tiles::{OUTPUTS, rows_of_tile};
 use crate::checkpoint::weights::CodeKind;
 use crate::model::ModelError;
 
@@ -59,6 +60,7 @@ pub(super) struct Product<'a> {
 /// The kernels for products in all formats.
 pub(super) struct GroupedProducts {
     dtype: DType,
+    multiprocessors: usize,
     kernels: [FormatKernels; 5],
     widen: [(CodeKind, Function); 2],
 }
@@ -66,9 +68,11 @@ pub(super) struct GroupedProducts {
 impl GroupedProducts {
     pub(super) fn load(kernels: &mut Kernels, dtype: DType) -> Result<Self, ModelError> {
         let t = suffix(dtype)?;
+        let multiprocessors = kernels.multiprocessors()?;
         let mut load = |format| FormatKernels::load(kernels, format, t);
         Ok(Self {
             dtype,
+            multiprocessors,
             kernels: [
                 load(WeightFormat::Plain)?,
                 load(WeightFormat::E4m3)?,
@@ -133,11 +137,15 @@ impl GroupedProducts {
                 weights.format
             )));
         };
-        // Tiles of 128 rows need that many rows for most experts, or they mostly multiply padding.
-        let tile = if rows >= 64 * experts {
-            &kernels.large
-        } else {
-            &kernels.small
+        let at_most = match (order, weights.format) {
+            (None, WeightFormat::Codes(_)) => rows_of_tile(rows, outputs, self.multiprocessors),
+            // Tiles of 128 rows need that many rows for most experts, or they mostly multiply padding.
+            _ if rows < 64 * experts => 32,
+            _ => 128,
+        };
+        let tile = kernels.tiles.iter().rfind(|tile| tile.rows <= at_most);
+        let Some(tile) = tile else {
+            return Err(ModelError::Batch(format!("no tile of {at_most} rows")));
         };
         // Each expert's last tile may be partly filled.
         let further = if order.is_some() { experts } else { 0 };
@@ -149,7 +157,7 @@ impl GroupedProducts {
         let bias = array_or_null(bias, MULTIPLY, "bias", self.dtype, experts * outputs)?;
         tile.function.launch(
             Grid {
-                blocks: (outputs.div_ceil(128), blocks, 1),
+                blocks: (outputs.div_ceil(OUTPUTS), blocks, 1),
                 threads: (tile.threads, 1),
                 shared: tile.shared,
             },
@@ -172,14 +180,14 @@ impl GroupedProducts {
 }
 
 impl WeightFormat {
-    /// The divisor of the number of inputs, and the dynamic shared memory with tiles of 32 rows and of 128.
-    fn sizes(self) -> (usize, [usize; 2]) {
+    /// The divisor of the number of inputs; tiles' rows, and the dynamic shared memory with each.
+    fn sizes(self) -> (usize, &'static [(usize, usize)]) {
         match self {
-            Self::Plain => (8, [81_920, 98_304]),
-            Self::E4m3 => (16, [49_152, 73_728]),
-            Self::Mxfp4 => (32, [33_792, 62_208]),
-            Self::Codes(CodeKind::E4m3) => (16, [51_200, 75_264]),
-            Self::Codes(CodeKind::Int4) => (32, [36_864, 64_512]),
+            Self::Plain => (8, &[(32, 81_920), (128, 98_304)]),
+            Self::E4m3 => (16, &[(32, 49_152), (128, 73_728)]),
+            Self::Mxfp4 => (32, &[(32, 33_792), (128, 62_208)]),
+            Self::Codes(CodeKind::E4m3) => (16, &[(32, 51_200), (64, 50_688), (128, 75_264)]),
+            Self::Codes(CodeKind::Int4) => (32, &[(32, 36_864), (64, 39_936), (128, 64_512)]),
         }
     }
 
@@ -244,8 +252,8 @@ fn words<'a>(name: &str, slice: Option<Slice<'a>>, elements: usize) -> Result<Ar
 /// The kernels of one weight format.
 struct FormatKernels {
     format: WeightFormat,
-    small: Tile,
-    large: Tile,
+    /// From the smallest to the largest.
+    tiles: Vec<Tile>,
 }
 
 /// A kernel, and its tiles' sizes.
@@ -259,20 +267,17 @@ struct Tile {
 impl FormatKernels {
     fn load(kernels: &mut Kernels, format: WeightFormat, t: &str) -> Result<Self, ModelError> {
         let name = format.kernel();
-        let (_, [small, large]) = format.sizes();
-        let mut tile = |rows: usize, threads, shared| {
+        let (_, tiles) = format.sizes();
+        let tiles = tiles.iter().map(|&(rows, shared)| {
             let function = kernels.function("moe_gemm", &format!("{name}_tile{rows}_{t}"))?;
             Ok::<_, ModelError>(Tile {
                 function: function.allow_shared(shared)?,
                 rows,
-                threads,
+                threads: if rows == 128 { 256 } else { 128 },
                 shared,
             })
-        };
-        Ok(Self {
-            format,
-            small: tile(32, 128, small)?,
-            large: tile(128, 256, large)?,
-        })
+        });
+        let tiles = tiles.collect::<Result<_, _>>()?;
+        Ok(Self { format, tiles })
     }
 }

@@ -44,6 +44,14 @@ impl Kernels {
         }
     }
 
+    /// How many multiprocessors the device has.
+    pub(crate) fn multiprocessors(&self) -> Result<usize, ModelError> {
+        let count = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        let count = self.stream.context().attribute(count);
+        let count = count.map_err(driver("counting multiprocessors"))?;
+        Ok(count.max(1) as usize)
+    }
+
     /// Whether `module` has the function `name`: some are for some devices.
     pub(crate) fn has(&mut self, module: &'static str, name: &str) -> Result<bool, ModelError> {
         Ok(parameters(&self.module(module)?.ptx, name).is_some())

@@ -36,7 +36,7 @@ pub(super) enum Linear {
 }
 
 /// From how many rows on widening a weight and a product of cuBLASLt take less time than our kernel: its 281 TFLOP/s (whole numbers
-/// of four bits, H100) against 650 and the weight in 16 bits written and read (docs/decisions/cuda.md).
+/// of four bits, H100) against 650 and the weight in 16 bits written and read. The step model expects it earlier (docs/decisions/cuda.md).
 const WIDEN_FROM: usize = 448;
 
 impl Linear {

@@ -9,7 +9,7 @@
 //! | `array`, `pinned`, `kernel` | device memory; locked host memory; kernels found, loaded, launched |
 //! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
 //! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
-//! | `grouped` | products of experts, and with weights that stay as the checkpoint stores them |
+//! | `grouped`, `tiles` | products of experts, and with weights that stay as the checkpoint stores them; in tiles of how many rows |
 //! | `paged`, `caches` | a KV cache, and attention over it; one for each kind of layer |
 //! | `delta` | recurrent layers, and the states of sequences in them |
 //! | `expert_weights` | the experts' weights as numbers, in FP8, in MXFP4 or as stored |
@@ -28,6 +28,8 @@ pub mod fragments;
 pub mod kv_scales;
 pub mod mxfp4;
 pub mod plan;
+#[cfg(any(test, feature = "cuda"))]
+mod tiles;
 
 #[cfg(feature = "cuda")]
 pub mod array;

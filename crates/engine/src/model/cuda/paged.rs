@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use candle_core::cuda_backend::cudarc::driver::sys::CUdevice_attribute;
 use candle_core::{CudaDevice, DType};
 
 use super::array::{Array, Slice};
-use super::error::driver;
 use super::kernel::{Arg, Function, Grid, Kernels, array_or_null};
 use super::kv_scales::KvScales;
 use super::operations::suffix;
@@ -138,11 +136,6 @@ impl PagedCache {
         let t = suffix(dtype)?;
         let stored = if fp8 { "_e4m3" } else { "" };
         let kv_bytes = kv.size_in_bytes();
-        let multiprocessors = device
-            .cuda_stream()
-            .context()
-            .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-            .map_err(driver("counting multiprocessors"))?;
         // By the whole warpgroup, where the device has such products.
         let by_warpgroup = format!("attention_prefill_warpgroup_{t}{stored}_d{head_dim}");
         let warpgroup = kernels.has("attention", &by_warpgroup)?;
@@ -171,7 +164,7 @@ impl PagedCache {
                 heads,
                 kv_heads,
                 block_size,
-                multiprocessors: multiprocessors.max(1) as usize,
+                multiprocessors: kernels.multiprocessors()?,
                 prefill_rows: prefill_rows(head_dim),
                 shared_prefix,
                 split_keys: None,

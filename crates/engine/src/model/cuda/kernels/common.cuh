@@ -87,6 +87,17 @@ template <> __device__ __forceinline__ unsigned multiply2<f16>(unsigned a, unsig
 #endif
 }
 
+/// `(bits & mask) | more` in one instruction: the compiler takes two where both are constants.
+__device__ __forceinline__ unsigned and_or(unsigned bits, unsigned mask, unsigned more) {
+#ifdef JUROR_EMULATION
+    return (bits & mask) | more;
+#else
+    unsigned both;
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(both) : "r"(bits), "r"(mask), "r"(more));
+    return both;
+#endif
+}
+
 /// Eight values of 16 bits, or four of f32: what one access moves.
 template <typename T> __device__ __forceinline__ void unpack8(uint4 raw, float (&values)[8]) {
     const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};

@@ -7,7 +7,9 @@ namespace {
 constexpr int OUT_STRIDE = TILE_N + 8; // staged results: rows begin in different banks
 
 template <int TILE_M> struct Rows {
-    static constexpr int THREADS = TILE_M == 32 ? 128 : 256;
+    static constexpr int THREADS = TILE_M == 128 ? 256 : 128;
+    /// As many threads to a multiprocessor with either of the larger tiles, whose warps do the same.
+    static constexpr int BLOCKS = TILE_M == 64 ? 4 : 2;
     static constexpr int STAGES = TILE_M == 32 ? 4 : 3;
     static constexpr int WARPS_N = TILE_N / WARP_N;
     static constexpr int WARPS_M = THREADS / 32 / WARPS_N;
@@ -31,8 +33,10 @@ EXPECT_SHARED(E4m3, 128, 73728);
 EXPECT_SHARED(Mxfp4, 32, 33792);
 EXPECT_SHARED(Mxfp4, 128, 62208);
 EXPECT_SHARED(ScaledE4m3, 32, 51200);
+EXPECT_SHARED(ScaledE4m3, 64, 50688);
 EXPECT_SHARED(ScaledE4m3, 128, 75264);
 EXPECT_SHARED(Int4, 32, 36864);
+EXPECT_SHARED(Int4, 64, 39936);
 EXPECT_SHARED(Int4, 128, 64512);
 
 /// One tile of `out[rows of an expert] = x · weights[expert]ᵀ + bias[expert]`.
@@ -88,12 +92,10 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
     constexpr int COPIES = TILE_M / ROWS_AT_ONCE;
     const int chunk = thread % CHUNKS;
     unsigned sources[COPIES]; // in vectors of eight values
-    bool valid[COPIES];
 #pragma unroll
     for (int i = 0; i < COPIES; i++) {
-        const int row = begin + thread / CHUNKS + i * ROWS_AT_ONCE;
-        valid[i] = row < end;
-        int source = valid[i] ? row : begin;
+        // Rows do not mix: behind the last one there may be anything, such as it again.
+        int source = min(begin + thread / CHUNKS + i * ROWS_AT_ONCE, end - 1);
         if (permutation != nullptr)
             source = static_cast<int>(permutation[source] / static_cast<unsigned>(k));
         sources[i] = static_cast<unsigned>(source) * static_cast<unsigned>(inputs / 8);
@@ -105,7 +107,7 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
 #pragma unroll
         for (int i = 0; i < COPIES; i++)
             cp_async_16(reinterpret_cast<T*>(to) + swizzled(thread / CHUNKS + i * ROWS_AT_ONCE, chunk),
-                        x + static_cast<uint64_t>(sources[i] + (inside ? vector : 0)) * 8, inside && valid[i]);
+                        x + static_cast<uint64_t>(sources[i] + (inside ? vector : 0)) * 8, inside);
         weights.copy(to + R::X_BYTES, step);
     };
 
@@ -132,10 +134,12 @@ __device__ __forceinline__ void multiply(T* out, const T* x, const void* all_wei
 #pragma unroll
         for (int part = 0; part < TILE_K / 16; part++) {
             unsigned left[MS][4], right[NS][2];
+            // Rows that are 16 apart are swizzled alike.
+            const T* const x_rows =
+                reinterpret_cast<const T*>(stage) + swizzled(warp_m + lane % 16, 2 * part + lane / 16);
 #pragma unroll
             for (int m = 0; m < MS; m++)
-                ldmatrix_x4(left[m], reinterpret_cast<const T*>(stage) +
-                                         swizzled(warp_m + 16 * m + lane % 16, 2 * part + lane / 16));
+                ldmatrix_x4(left[m], x_rows + 16 * m * TILE_K);
             weights.fragments(right, tile_n, warp_n, part);
 #pragma unroll
             for (int m = 0; m < MS; m++)
@@ -206,7 +210,7 @@ __device__ __forceinline__ void widen(T* out, const void* codes, const float* fa
         widen<T, FORMAT<T>>(out, codes, factors, outputs, inputs);                                                     \
     }
 #define MOE_GEMM(T, FORMAT, NAME, TILE_M)                                                                              \
-    extern "C" __global__ void __launch_bounds__(Rows<TILE_M>::THREADS, 2)                                             \
+    extern "C" __global__ void __launch_bounds__(Rows<TILE_M>::THREADS, Rows<TILE_M>::BLOCKS)                          \
         NAME##_tile##TILE_M##_##T(T* out, const T* x, const void* weights, const void* scales, const T* bias,          \
                                   const unsigned* offsets, const unsigned* permutation, int k, int experts,            \
                                   int outputs, int inputs, int rows) {                                                 \
@@ -221,8 +225,10 @@ __device__ __forceinline__ void widen(T* out, const void* codes, const float* fa
     MOE_GEMM(T, Mxfp4, moe_gemm_mxfp4, 32)                                                                             \
     MOE_GEMM(T, Mxfp4, moe_gemm_mxfp4, 128)                                                                            \
     MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 32)                                                                  \
+    MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 64)                                                                  \
     MOE_GEMM(T, ScaledE4m3, moe_gemm_scaled_e4m3, 128)                                                                 \
     MOE_GEMM(T, Int4, moe_gemm_int4, 32)                                                                               \
+    MOE_GEMM(T, Int4, moe_gemm_int4, 64)                                                                               \
     MOE_GEMM(T, Int4, moe_gemm_int4, 128)                                                                              \
     WIDEN(T, E4m3Code, scaled_e4m3)                                                                                    \
     WIDEN(T, Int4Code, int4)

@@ -235,17 +235,20 @@ template <typename T> struct E4m3Code {
 
 /// Whole numbers of four bits in fragments of 32 inputs, pairs 0 to 3 of word t being inputs 2t, 2t+8, 2t+16, 2t+24 and the ones
 /// after them: the firsts from bit 0 up, the seconds from bit 16 up. The four lowest bits of a factor are what is subtracted
-/// from a number before it is multiplied by the rest.
+/// from a number before it is multiplied by the rest, which has at most 16 bits.
 template <typename T> struct Int4Code {
     static constexpr int GROUP = 32, PER = 2, BITS = 4;
-    /// 2²³ and the number: a float whose lowest bits are the number's.
-    static __device__ __forceinline__ float shifted(unsigned bits) { return __uint_as_float((bits & 15) | 0x4b000000u); }
+    /// 128 and the number that begins at bit 16.
+    static __device__ __forceinline__ float raised(unsigned bits) {
+        return __uint_as_float(and_or(bits, 15u << 16, 0x43000000u));
+    }
 
     static __device__ __forceinline__ unsigned pair(unsigned word, int p, float factor) {
-        const unsigned both = __float_as_uint(factor), codes = word >> 4 * p;
-        const float zero = shifted(both), scale = __uint_as_float(both & ~15u);
-        // The differences are exact.
-        return pack2<T>((shifted(codes) - zero) * scale, (shifted(codes >> 16) - zero) * scale);
+        const unsigned both = __float_as_uint(factor);
+        const float scale = __uint_as_float(both & ~255u);
+        // Numbers of eight bits by one of 16, and their differences, are exact.
+        const float less = -raised(both << 16) * scale;
+        return pack2<T>(__fmaf_rn(raised(word << (16 - 4 * p)), scale, less), __fmaf_rn(raised(word >> 4 * p), scale, less));
     }
 };
 
