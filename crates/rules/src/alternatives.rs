@@ -3,7 +3,7 @@
 use crate::config::DecimalMark::{self, Point};
 use crate::lexicon::numbers::roman;
 
-/// What else `text` may be meant as: points between groups of three digits, an age, Roman numerals, a time span.
+/// What else `text` may be meant as: groups of three digits, an age, Roman numerals, a time span, natural logarithms.
 pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     let mut found = Vec::new();
     // "12.000 Besucher"; 1.234 alone is a decimal.
@@ -21,6 +21,8 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
         found.extend(roman(text).map(|it| it.to_string()));
     }
     found.extend(spans(text));
+    let natural = text.replace("log", "ln");
+    found.extend((natural != text).then_some(natural));
     found
 }
 

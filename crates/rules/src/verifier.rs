@@ -194,6 +194,7 @@ fn strict(
     (reference, gold_config): (&str, &Config),
     (response, config): (&str, &Config),
 ) -> Verification {
+    let response = extract::without_end_marks(response);
     let long = reference.len().max(response.len()) > extract::LONGEST;
     if long && extract::bare(reference) == extract::bare(response) {
         return alike(reference, reference, "written alike");

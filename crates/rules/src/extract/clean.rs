@@ -94,7 +94,7 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
 }
 
 /// A text without the marks of its end that a model wrote out: `8[EOS]`, `8<|end_of_text|>`.
-fn without_end_marks(text: &str) -> &str {
+pub(crate) fn without_end_marks(text: &str) -> &str {
     let mut text = text;
     loop {
         let bare = text.trim_end();
