@@ -45,7 +45,14 @@ fn run(input: &Path, folder: &Path, arguments: &[&str]) -> Run {
     let _ = std::fs::remove_file(folder.join("verdicts.jsonl.journal"));
     let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_juror"))
-        .args(["judge", "--quiet", "--device", "cpu", "-o"])
+        .args([
+            "judge",
+            "--quiet",
+            "--device",
+            "cpu",
+            "--no-kept-prefix",
+            "-o",
+        ])
         .arg(&out)
         .arg(input)
         .args(arguments)

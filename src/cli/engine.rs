@@ -112,7 +112,7 @@ pub(super) struct EngineArguments {
     /// Compute every prompt from its beginning
     #[arg(long, help_heading = ENGINE)]
     no_prefix_cache: bool,
-    /// Compute the template anew at each start: keep its keys and values in no file of the user's cache folder (CPU)
+    /// Compute the template anew at each start: keep the built-in judge's keys and values of it in no file of the user's cache folder (CPU)
     #[arg(long, help_heading = ENGINE)]
     no_kept_prefix: bool,
     /// Draft tokens from the prompt, up to N a sequence and step, within its block of 16 (speculative decoding by prompt lookup): auto (up

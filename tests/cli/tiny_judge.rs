@@ -257,6 +257,16 @@ fn the_template_is_computed_once_a_run_or_once_for_all() {
     std::fs::remove_file(&file).unwrap();
     assert_eq!(judge("--kv-dtype f16").0, 0);
     assert!(!file.exists());
+    // A template longer than the context is no error of the start.
+    folder.write("few.txt", "word ".repeat(6_000));
+    let arguments = format!(
+        "judge {} -o long.jsonl --limit 1 --few-shots few.txt",
+        path.display()
+    );
+    let mut run = folder.juror(&words(&arguments));
+    let ran = Ran::of(run.env("XDG_CACHE_HOME", &caches).output().unwrap());
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert_eq!(folder.lines("long.jsonl")[0]["status"], "too_long");
     // Where nothing can be kept every start computes it.
     std::fs::remove_dir_all(&caches).unwrap();
     std::fs::write(&caches, "a file").unwrap();

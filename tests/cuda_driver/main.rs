@@ -54,7 +54,7 @@ fn verdicts_are_the_cpus() {
     let cpu = verdicts(
         &mut Command::new(env!("CARGO_BIN_EXE_juror")),
         ROLLOUTS,
-        &["--device", "cpu"],
+        &["--device", "cpu", "--no-kept-prefix"],
     );
     let cases: [(&str, usize, &[&str]); 5] = [
         ("seed=0 memory=256", 8, &["--device", "cuda"]),

@@ -432,6 +432,7 @@ fn yarn_stretches_the_context_over_a_small_one_that_was_left() {
 fn juror(arguments: &[&str]) -> String {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_juror"))
         .args(arguments)
+        .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .unwrap();
     format!(

@@ -1,9 +1,10 @@
-//! Keys and values of the beginning that all prompts share, kept in a file from one start to the next.
+//! Keys and values of the beginning that all prompts to the embedded judge share, kept in a file from one start to the next.
 //!
-//! On a CPU they take longer to compute than all else that comes before the first answer. They are the same bits whenever they are
+//! On a CPU they take longer to compute than all else that comes before its first answer. They are the same bits whenever they are
 //! computed ([`super::cpu`]), so a file changes no result. Its name is a hash of all that they depend on, the program included; its
 //! first bytes are one of its content under that name, and a file that is not whole counts as none. What cannot be read is computed,
-//! and what cannot be written is not kept.
+//! and what cannot be written is not kept. Other models would have to be read whole for such a name, and their beginnings take
+//! gigabytes, and longer than a start that cannot be interrupted may.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -12,11 +13,11 @@ use std::time::SystemTime;
 
 use super::attention::Attention;
 use super::cpu::instructions::Instructions;
-use super::{Decoder, ModelError, Precision, StepBatch};
+use super::{Decoder, Precision, StepBatch};
 use crate::checkpoint::ModelSource;
 
 /// Bytes of all files together; where there are more, those that were not used for longest go.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = 1 << 26;
 
 /// A file of keys and values, which need not exist.
 pub struct PrefixFile {
@@ -26,52 +27,56 @@ pub struct PrefixFile {
 
 impl PrefixFile {
     /// Puts keys and values of `tokens` into the first blocks of a cache, read or else computed in steps of at most `step` tokens.
-    /// Returns whether they are there: not in a cache that is no plain memory, nor those of a last block that is not full.
-    ///
-    /// # Errors
-    /// When the model cannot be read, or a step fails.
+    /// Returns whether they are there: not those of another model than the embedded one, nor in a cache that is no plain memory, nor
+    /// those of a last block that is not full, nor where a step fails, as that of a template longer than the context does.
     pub fn fill(
         source: &ModelSource,
         precision: Precision,
         (decoder, attention): (&Decoder, &mut dyn Attention),
         tokens: &[u32],
         step: usize,
-    ) -> Result<bool, ModelError> {
+    ) -> bool {
+        let ModelSource::Embedded(model) = source else {
+            return false;
+        };
         let size = attention.block_size();
         let blocks = tokens.len() / size;
         let mut parts = attention.first_blocks(blocks);
-        let folder = folder().filter(|_| blocks > 0 && !parts.is_empty());
-        let Some(folder) = folder else {
-            return Ok(false);
+        let what = format!("{} {precision:?}", model.name);
+        let file = folder().and_then(|folder| Self::new(&folder, &what, tokens));
+        let Some(file) = file.filter(|_| !parts.iter().all(|part| part.is_empty())) else {
+            return false;
         };
-        let model = match source {
-            // It is a part of the program.
-            ModelSource::Embedded(model) => model.name.to_owned(),
-            _ => source.hash()?,
-        };
-        let file = Self::new(&folder, &format!("{model} {precision:?}"), tokens);
         if file.read(&mut parts).is_ok_and(|is_sound| is_sound) {
-            return Ok(true);
+            return true;
         }
-        for start in (0..blocks * size).step_by(step) {
-            let end = (start + step).min(blocks * size);
+        for start in (0..blocks * size).step_by(step.max(1)) {
+            let end = (start + step.max(1)).min(blocks * size);
             let batch = StepBatch::in_first_blocks(&tokens[..end], end - start, size);
-            decoder.forward(&batch, attention)?;
+            if decoder.forward(&batch, attention).is_err() {
+                return false;
+            }
         }
         let _ = file.write(&attention.first_blocks(blocks));
-        Ok(true)
+        true
     }
 
-    /// The file for these tokens, with `model` for all else that the numbers depend on, this program aside.
-    fn new(folder: &Path, model: &str, tokens: &[u32]) -> Self {
-        let program = std::env::current_exe().ok();
-        let about = program.as_ref().and_then(|path| path.metadata().ok());
-        let built = about.map(|about| (about.len(), about.modified().ok()));
+    /// The file for these tokens, with `model` for all else that the numbers depend on, but for this program and what the system's
+    /// functions give for angles. `None` where the program cannot be told from others.
+    fn new(folder: &Path, model: &str, tokens: &[u32]) -> Option<Self> {
+        let program = std::env::current_exe().ok()?;
+        let about = program.metadata().ok()?;
+        let built = (about.len(), about.modified().ok()?);
         let (version, set) = (env!("CARGO_PKG_VERSION"), Instructions::chosen());
-        let what = format!("{version} {program:?} {built:?} {set:?} {model} {tokens:?}");
+        let angles = (1..100).map(|it| 0.37 * it as f32);
+        let functions: Vec<_> = angles
+            .map(|it| [it.cos(), it.sin(), it.exp(), it.powf(-0.73)].map(f32::to_bits))
+            .collect();
+        let what =
+            format!("{version} {program:?} {built:?} {set:?} {functions:?} {model} {tokens:?}");
         let key = blake3::hash(what.as_bytes());
         let path = folder.join(format!("{key}.kv"));
-        Self { path, key }
+        Some(Self { path, key })
     }
 
     /// Fills all `parts`. Returns whether the file has exactly that many sound bytes: else the parts hold anything.
@@ -95,6 +100,10 @@ impl PrefixFile {
 
     /// Keeps the bytes, and removes files that were not used for longest where all would be more than [`MOST`].
     fn write(&self, parts: &[&mut [u8]]) -> io::Result<()> {
+        let own = parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        if own > MOST {
+            return Ok(());
+        }
         let folder = self.path.parent().unwrap_or(Path::new(""));
         fs::create_dir_all(folder)?;
         let mut files: Vec<(SystemTime, u64, PathBuf)> = fs::read_dir(folder)?
@@ -105,7 +114,6 @@ impl PrefixFile {
             })
             .collect();
         files.sort_unstable();
-        let own = parts.iter().map(|part| part.len() as u64).sum::<u64>();
         let mut all = files.iter().map(|file| file.1).sum::<u64>() + own;
         for (_, length, path) in files {
             if all > MOST && fs::remove_file(path).is_ok() {
@@ -149,7 +157,7 @@ mod tests {
     fn what_is_read_is_what_was_written_or_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let own = |model: &str, tokens: &[u32]| {
-            PrefixFile::new(&folder.path().join("a/b"), model, tokens)
+            PrefixFile::new(&folder.path().join("a/b"), model, tokens).unwrap()
         };
         let file = own("one", &[1, 2]);
         let read = |file: &PrefixFile, lengths: [usize; 2]| {
@@ -205,7 +213,7 @@ mod tests {
             file.set_modified(std::time::SystemTime::now() - age)
                 .unwrap();
         }
-        let file = PrefixFile::new(folder.path(), "one", &[1]);
+        let file = PrefixFile::new(folder.path(), "one", &[1]).unwrap();
         file.write(&[&mut [1]]).unwrap();
         assert!(!folder.path().join("a").exists());
         assert!(folder.path().join("b").exists() && file.path.exists());

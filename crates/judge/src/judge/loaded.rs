@@ -21,7 +21,7 @@ use crate::wire::EndpointError;
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError};
 use juror_data::verdict::Verdict;
-use juror_data::{Sample, Samples};
+use juror_data::{DatasetError, Outline, Sample, Samples};
 use juror_engine::checkpoint::CheckpointError;
 use juror_engine::checkpoint::weights::LoadProgress;
 use juror_engine::engine::{Engine, EngineError, Stats};
@@ -194,26 +194,21 @@ impl Judge {
         samples: &[Sample],
         take: impl FnMut(Verdict) -> ControlFlow<()>,
     ) -> Result<(), JudgeError> {
-        // Under their places in the slice.
-        let samples = samples.iter().enumerate().map(|(index, sample)| Sample {
-            id: match sample.id.trim() {
-                "" => sample.own_content_id(),
-                _ => sample.id.clone(),
-            },
-            index,
-            ..sample.clone()
-        });
-        let samples = samples.collect::<Vec<_>>();
-        let samples = samples.as_slice();
+        let id = |sample: &Sample| match sample.id.trim() {
+            "" => sample.own_content_id(),
+            _ => sample.id.clone(),
+        };
+        let ids = samples.iter().map(id).collect();
+        let samples = Numbered { samples, ids };
         let options = self.options.clone();
         options.validate()?;
-        let jobs = jobs::by_question(samples, options.trials, |_, _| false);
+        let jobs = jobs::by_question(&samples, options.trials, |_, _| false);
         let stop = AtomicBool::new(false);
         let mut sink = Taking { take, stop: &stop };
         if options.rules == RulesMode::Only {
-            run_rules(samples, &jobs, &options, &stop, &mut sink)?;
+            run_rules(&samples, &jobs, &options, &stop, &mut sink)?;
         } else {
-            self.run(samples, &jobs, &options, &stop, &mut sink)?;
+            self.run(&samples, &jobs, &options, &stop, &mut sink)?;
         }
         Ok(())
     }
@@ -311,4 +306,32 @@ impl<F: FnMut(Verdict) -> ControlFlow<()>> Sink for Taking<'_, F> {
     }
 
     fn progress(&mut self, _stats: &Stats) {}
+}
+
+/// Samples under their places in a slice.
+struct Numbered<'s> {
+    samples: &'s [Sample],
+    ids: Vec<String>,
+}
+
+impl Samples for Numbered<'_> {
+    fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn outline(&self, position: usize) -> Outline {
+        Outline {
+            index: position,
+            id: juror_data::id_hash(&self.ids[position]),
+            ..self.samples.outline(position)
+        }
+    }
+
+    fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
+        let mut samples = self.samples.fetch(positions)?;
+        for (sample, &index) in samples.iter_mut().zip(positions) {
+            (sample.id, sample.index) = (self.ids[index].clone(), index);
+        }
+        Ok(samples)
+    }
 }

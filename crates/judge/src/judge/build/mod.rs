@@ -113,16 +113,10 @@ pub(crate) fn engine_of(
     let template = template.to_vec();
     let mut config = engine_config(&part, precision, fullest, lengths, options, template);
     let mut model = model.with_cache(&config, !options.no_shared_prefix)?;
-    let begins = match model
-        .parts()
-        .filter(|_| options.keep_prefix && config.prefix_cache)
-    {
-        Some(parts) => {
-            let (prefix, step) = (&config.pinned_prefix, config.token_budget);
-            PrefixFile::fill(source, precision, parts, prefix, step)?
-        }
-        None => false,
-    };
+    let keeps = options.keep_prefix && config.prefix_cache;
+    let parts = model.parts().filter(|_| keeps);
+    let (prefix, step) = (&config.pinned_prefix, config.token_budget);
+    let begins = parts.is_some_and(|it| PrefixFile::fill(source, precision, it, prefix, step));
     let built = model.properties().blocks;
     if let Some(blocks) = built.filter(|&built| built < config.blocks) {
         // Fewer than planned, and the free memory is what they left: the plan stays, for these blocks.

@@ -20,7 +20,7 @@ pub struct EngineOptions {
     pub blocks: Option<usize>,
     /// Compute every prompt from its beginning.
     pub no_prefix_cache: bool,
-    /// Keep keys and values of the template in the user's cache folder from one start to the next, on a CPU.
+    /// Keep the embedded judge's keys and values of the template in the user's cache folder from one start to the next, on a CPU.
     pub keep_prefix: bool,
     /// Tokens drafted from the prompt.
     pub drafts: Drafts,
