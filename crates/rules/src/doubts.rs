@@ -45,7 +45,7 @@ impl Doubts<'_> {
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
             (&|| other_currency(gold, pred), "another currency"),
-            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, said)), "a word after the number may be its unit"),
+            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, said)) || names_another_unit(b, a, None), "a word after the number may be its unit"),
             (&|| extract::holds(&gold.text, &pred.text, said), "what is counted holds what the reference counts"),
             (&called_otherwise, "the same value of differently named things"),
             (&|| names_swapped(stated, said), "the same numbers with other names"),
@@ -68,13 +68,14 @@ impl Doubts<'_> {
         let in_pairs = |it: &Side<'_>| in_lakhs(without_rupees(&it.text));
         let list = |it: &Answer| matches!(it, Answer::List(_));
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 9] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 10] = [
             (&|| in_pairs(gold) != in_pairs(pred), "digits in groups of two on one side"),
             (&|| self.stands_elsewhere(), MENTIONED),
             (&|| (list(a) || list(b)) && pred.statement.contains("i.e."), "the answer is said in two ways"),
             (&|| unknown_words(a, b) && (extract::is_foreign(response) || !response.trim().contains(' ')), "words that may be a number"),
             (&|| goes_on((&gold.text, a), pred, b), "what was read is not the whole answer"),
             (&|| may_be_read_so((&gold.text, a), (&pred.text, b), config), "read in another way the two are equal"),
+            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, &pred.statement).filter(|it| !it.is_ascii())), "a word after the number may be its unit"),
             (&|| in_parts(a, b) || in_parts(b, a), "a measure in several units may be their sum"),
             (&|| gold.doubtful || pred.doubtful, "the answer may be another part of what was said"),
             (&|| (gold_config.decimal.is_none() || config.decimal.is_none()) && extract::same_but_for_comma(&gold.text, &pred.text), "the comma may be a decimal one"),
@@ -88,8 +89,9 @@ impl Doubts<'_> {
         let (a, config) = (self.answers[0], self.configs[1]);
         let announced_later = || !equal && pred.later.iter().any(|it| says(it, a, config));
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 4] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 5] = [
             (&|| ends_ratio(self.answers[0], pred), MENTIONED),
+            (&|| matches!(a, Answer::Quantity(it) if it.unit.is_some()) && extract::unit_after(&pred.text, &pred.statement).is_some_and(|it| words::SQUARED.contains(it)), "an area or a volume against another unit"),
             (&|| spoken_otherwise(&gold.text, pred, equal), "a ratio in words may be a range, a score or a time"),
             (&|| lone_unit(&gold.text) != lone_unit(&pred.text), "a letter after π or a root may be no unit"),
             (&announced_later, "another answer is announced after the box"),
@@ -302,13 +304,13 @@ fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
         money(name).is_some_and(|it| Some(it) == a.currency.as_deref())
             || parse::unit(name).is_some_and(same)
     };
-    // "3.5个小时"
-    let mut begins = word.char_indices().map(|(at, _)| &word[at..]).take(2);
+    // "3.5个小时", but not the metre of "3.5厘米" and "3.5米/秒"
     let within = |from: &str| {
-        let mut ends = from.char_indices().map(|(at, it)| at + it.len_utf8());
-        ends.by_ref().take(LONGEST).any(|end| is_own(&from[..end]))
+        let ends = from.char_indices().map(|(at, it)| at + it.len_utf8());
+        (ends.take(LONGEST)).any(|end| is_own(&from[..end]) && !from[end..].starts_with('/'))
     };
-    let own = is_own(word) || !word.is_ascii() && begins.any(within);
+    let mut begins = [word, word.trim_start_matches(['个', '個'])].into_iter();
+    let own = word.split(' ').next().is_some_and(is_own) || !word.is_ascii() && begins.any(within);
     let bare = b.unit.is_none() || label.is_some();
     (a.currency.is_some() || unit.is_some()) && bare && b.currency.is_none() && !b.percent && !own
 }

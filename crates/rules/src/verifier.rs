@@ -239,16 +239,11 @@ fn strict(
     }
     // Before anything is taken apart: an answer is itself.
     let statement = read.as_ref().map_or("", |side| &side.statement);
-    if let Ok(side) = &read
-        && !extract::is_announced(side.method)
-        && code::fenced(reference, response) == Some(false)
-    {
+    let announced = (read.as_ref()).is_ok_and(|side| extract::is_announced(side.method));
+    if read.is_ok() && !announced && code::fenced(reference, response) == Some(false) {
         let reason = "what is fenced is not said to be the answer".to_owned();
         return unread(Status::UnparsedPred, &[&gold.text], &[statement], reason);
     }
-    let announced = read
-        .as_ref()
-        .is_ok_and(|side| extract::is_announced(side.method));
     match code::verdict(reference, statement, announced, response) {
         Some(Verdict::Open) if read.is_err() => {}
         Some(verdict) => return of_code(verdict, &gold.text, statement),
@@ -275,6 +270,7 @@ fn strict(
             if (reason == extract::NOTHING_FOUND
                 || reason == extract::BREAKS_OFF && response.len() <= SHORT_RESPONSE)
                 && (in_words(response)
+                    || choice && gold.text.contains(',')
                     || matches!(gold.answer, Ok(Answer::Text(_)))
                     || (gold.option.as_ref())
                         .is_some_and(|it| response.contains(extract::bare(it)))

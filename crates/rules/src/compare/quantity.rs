@@ -8,6 +8,7 @@ use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 use crate::config::BareNumber;
+use crate::lexicon::words::POUNDS;
 use crate::parse;
 
 /// Compares two quantities.
@@ -209,7 +210,7 @@ fn one_unit(
             let value = scaled(&with.value, &cents);
             return ordered(&value, without, context, swapped);
         }
-        let pounds = **currency == *"GBP" && unit.name.starts_with("pound");
+        let pounds = **currency == *"GBP" && POUNDS.contains(&unit.name);
         if unit.dimension.is_some() && !pounds {
             return context.different("currency", || {
                 format!("{currency} and {} measure different things", unit.name)

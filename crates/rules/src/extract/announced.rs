@@ -142,7 +142,11 @@ fn answer<'t>(
         .formula_from(at)
         .is_none_or(|(_, formula)| formula.content.len() <= 24)
         && let Some(found) = choice::leading(&source.text[at..reach], is_named)
-        && (found.marked || is_named || ends_soon(&source.text[at + found.end..reach]))
+        && let rest = &source.text[at + found.end..reach]
+        && (found.marked
+            || is_named
+            || ends_soon(rest)
+            || words::FOLLOWS_LETTER.contains(words::first_word(rest.trim_start())))
     {
         let range = at..at + found.end;
         return Some(Candidate::new(found.letters, Form::Choice, range));
@@ -310,7 +314,7 @@ fn ends_soon(rest: &str) -> bool {
     let bare = rest.trim_start_matches(['*', '_', '"', ')', '`', '$']);
     let next = bare.trim_start();
     next.is_empty()
-        || next.starts_with(['.', ',', ';', '!', '\n', ':'])
+        || next.starts_with(['.', ',', ';', '!', '\n', ':', '}'])
         || choice::in_brackets(next)
         || words::SUBORDINATING.contains(words::first_word(next))
         || bare.starts_with('\n')

@@ -52,20 +52,15 @@ struct Announcements {
 
 static WORDS: LazyLock<Announcements> = LazyLock::new(|| {
     use AnchorKind::{Answer, Final, Hashes, Option, Result, Tag};
+    #[rustfmt::skip]
     let lists = [
-        (&words::ANNOUNCEMENT, Answer, false, false),
-        (&words::OPTION_ANNOUNCEMENT, Option, false, false),
-        (&words::RESULT_ANNOUNCEMENT, Result, false, false),
-        (&words::FINAL_ANNOUNCEMENT, Final, false, false),
-        (&words::TAG_ANNOUNCEMENT, Tag, false, false),
-        (&words::COMMA_ANNOUNCEMENT, Answer, true, false),
-        (&words::COMMA_OPTION, Option, true, false),
-        (&words::COMMA_RESULT, Result, true, false),
-        (&words::COMMA_FINAL, Final, true, false),
-        (&words::SPACELESS_ANNOUNCEMENT, Answer, false, true),
-        (&words::SPACELESS_FINAL, Final, false, true),
+        (&words::ANNOUNCEMENT, Answer, false, false), (&words::OPTION_ANNOUNCEMENT, Option, false, false),
+        (&words::RESULT_ANNOUNCEMENT, Result, false, false), (&words::FINAL_ANNOUNCEMENT, Final, false, false),
+        (&words::TAG_ANNOUNCEMENT, Tag, false, false), (&words::HASHES, Hashes, false, false),
+        (&words::COMMA_ANNOUNCEMENT, Answer, true, false), (&words::COMMA_OPTION, Option, true, false),
+        (&words::COMMA_RESULT, Result, true, false), (&words::COMMA_FINAL, Final, true, false),
+        (&words::SPACELESS_ANNOUNCEMENT, Answer, false, true), (&words::SPACELESS_FINAL, Final, false, true),
         (&words::WHOLE_ANNOUNCEMENT, Option, false, true),
-        (&words::HASHES, Hashes, false, false),
     ];
     let mut found = Announcements {
         begins: [false; 256],

@@ -93,7 +93,8 @@ fn tokens(text: &str, most: usize, how: How) -> Vec<Token> {
             if found.len() == most {
                 break;
             }
-            let dash = !word && (sets_off(rest) || at == 0 && rest.starts_with("> "));
+            let begins = at == 0 || text[..at].ends_with('\n');
+            let dash = !word && (sets_off(rest) || begins && rest.starts_with("> "));
             let said = if dash { SETS_OFF } else { &rest[..length] };
             found.push(Token {
                 start: at,
@@ -223,12 +224,8 @@ impl Sides {
         let table = &*TABLE;
         let is = |class: usize| move |it: &Token| it.classes.has(class);
         // "up to Rs. 5", "up to a million"
-        let trailing = self
-            .before
-            .iter()
-            .rev()
-            .take_while(|it| it.classes.has(table.passed));
-        let bare = &self.before[..self.before.len() - trailing.count()];
+        let last = (self.before.iter()).rposition(|it| !it.classes.has(table.passed));
+        let bare = &self.before[..last.map_or(0, |at| at + 1)];
         let words = self.before.iter().enumerate().rev().filter(|it| it.1.word);
         let from = words.map(|it| it.0).take(NEAR).last();
         let near = &self.before[from.unwrap_or(self.before.len())..];
@@ -236,11 +233,7 @@ impl Sides {
         let own = &self.after[..self.own];
         let stop = own.iter().position(is(table.stop));
         let clause = &own[..stop.unwrap_or(own.len())];
-        let far = if self.before.iter().any(|it| it.word) {
-            1
-        } else {
-            3
-        };
+        let far = [3, 1][usize::from(self.before.iter().any(|it| it.word))];
         let words = clause.iter().enumerate().filter(|(_, it)| it.word);
         let near_after = words.map(|(at, _)| at + 1).take(NEAR * far).last();
         let mut ends = self.rows(Place::Ends, how);
@@ -299,6 +292,14 @@ pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
 pub(super) fn says_another(value: &str, after: &str) -> bool {
     if !after.bytes().any(|it| it.is_ascii_digit()) {
         return false;
+    }
+    // "1/2 (0.25)"
+    let sign = |it: char| it.is_ascii_digit() || " .+-*/^%×·".contains(it);
+    let aside = after.trim_start_matches([' ', '*', '$']).strip_prefix('(');
+    let aside = aside.and_then(|it| it.split(')').next()).unwrap_or("");
+    let aside = aside.trim_start_matches(['=', ' ']);
+    if aside.starts_with(char::is_numeric) && aside.chars().all(sign) && !is_same(value, aside) {
+        return true;
     }
     let tokens = tokens(after, MOST, How::Announced);
     let again = rows_of(Place::Again, How::Announced).find_map(|row| {

@@ -108,19 +108,14 @@ fn with_labels(labels: &[Option<&str>], parts: &[Cow<'_, str>]) -> Option<String
 /// What a box holds, with the sign before it and the unit after it.
 pub(super) fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     let inner = clean(&text[boxed.content.clone()]);
-    let inner = match introduced(&inner) {
-        Some(value) => Cow::Owned(value.to_owned()),
-        None => inner,
-    };
+    let value = introduced(&inner).map(str::to_owned);
+    let inner = value.map_or(inner, Cow::Owned);
     let before = &text[..boxed.start];
+    let priced = |it: char| it == '$' || is_currency(it);
     let sign = match currency_before(before) {
         _ if inner.starts_with('-') => "",
         _ if is_negated(before) => "-",
-        _ if inner.starts_with(|it: char| it == '$' || is_currency(it))
-            || inner.starts_with("\\$") =>
-        {
-            ""
-        }
+        _ if inner.trim_start_matches('\\').starts_with(priced) => "",
         sign => sign,
     };
     let unit = unit_after(text, boxed);
@@ -151,7 +146,14 @@ pub(super) fn before(text: &str, start: usize) -> &str {
 
 /// Do words before or after a box change what it says?
 pub(super) fn changed(before: &str, after: &str) -> bool {
-    beside::changes(before, after, How::Boxed) || qualifiers::said_by_others(before)
+    /// How many bytes may stand between a box and what bounds it: "个以上".
+    const NEAR: usize = 9;
+    let end = before.trim_end_matches([' ', '$', '*']);
+    let near = |it: &str| after.find(it).is_some_and(|at| at <= NEAR);
+    beside::changes(before, after, How::Boxed)
+        || qualifiers::said_by_others(before)
+        || !before.is_ascii() && words::BOUNDS_SPACELESS.iter().any(|it| end.ends_with(it))
+        || !after.is_ascii() && words::BOUNDED_SPACELESS.iter().any(near)
 }
 
 /// The sign of a currency that stands right before a box: `\$` of "\$\boxed{5}", "€" of "€$\boxed{5}$".
@@ -203,10 +205,7 @@ fn introduced(content: &str) -> Option<&str> {
 pub(super) fn is_negated(before: &str) -> bool {
     let signed = before.trim_end().strip_suffix('-').map(str::trim_end);
     signed.is_some_and(|it| {
-        it.is_empty() && before.ends_with('-')
-            || ["=", "$", ":", "(", "\\["]
-                .iter()
-                .any(|sign| it.ends_with(sign))
+        it.is_empty() && before.ends_with('-') || it.ends_with(['=', '$', ':', '(', '['])
     })
 }
 
@@ -284,14 +283,20 @@ fn belong_together(gap: &str) -> bool {
     let computed = gap.contains(['=', '+', '×', '*', '≈', '→', '⇒']) && !is_labelled(gap)
         || "\\approx \\cdot \\times \\frac \\implies \\Rightarrow ->"
             .split(' ')
+            .chain(words::CORRECTS_SPACELESS.iter())
             .any(|command| gap.contains(command));
     let stops = !labelled && [". ", ".\n"].iter().any(|stop| gap.trim().contains(stop));
     if gap.len() > MAX_GAP || computed || stops {
         return false;
     }
     let mut listed = labelled || gap.contains([',', ';', '&']);
-    let mut count = 0;
+    let (mut count, mut last) = (0, "");
     for word in gap.split(|it: char| !it.is_alphabetic()) {
+        // "; the right one is"
+        if words::CORRECTS_ALIKE.contains(last) && words::CHOICE_NOUN.contains(word) {
+            return false;
+        }
+        last = word;
         if words::JOINS_CHOICES.contains(word) {
             listed = true;
         } else if word.len() > 1 && !words::MARKUP_BETWEEN_BOXES.contains(word) {
@@ -324,9 +329,7 @@ fn is_labelled(gap: &str) -> bool {
         && name.starts_with(|it: char| it.is_alphabetic())
         && !rest.contains(['+', '=', '*'])
         && (rest.contains([',', ';', '\n', '&'])
-            || rest.contains("and")
-            || rest.contains("or")
-            || rest.contains("quad"))
+            || ["and", "or", "quad"].iter().any(|it| rest.contains(it)))
 }
 
 /// Is a box a part of the formula that it stands in, as of a fraction, a tuple, or a bound? Where an equation goes on, it is filled in.
@@ -334,6 +337,10 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
     let Source { text, regions, .. } = source;
     let formula = regions.formula_at(boxed.start).map(|it| &it.1.content);
     let formula = formula.filter(|it| it.start <= boxed.start && boxed.end <= it.end);
+    let joins = |it: &str| {
+        let at = it.rfind('\\').unwrap_or(it.len());
+        words::JOINS_BOX.contains_exactly(it[at..].trim_end_matches('{'))
+    };
     let Some(formula) = formula else {
         let glued = |it: char| it.is_ascii_digit() || it == '-';
         let before = &text[..boxed.start];
@@ -343,22 +350,20 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
         let compares = sign.ends_with(['<', '>']) || line.ends_with("!=");
         let is_mark = line.ends_with('>') && (line.len() == 1 || line.contains('<'));
         let is_mark = is_mark || line.ends_with("->") || line.ends_with("=>");
-        return compares && !is_mark || before.ends_with(glued) && !is_negated(before);
+        let glued = before.ends_with(glued) && !is_negated(before);
+        return compares && !is_mark || glued || joins(line);
     };
     let before = text[formula.start..boxed.start].trim_end_matches([' ', '\n']);
     let after = text[boxed.end..formula.end].trim_start_matches([' ', '\n']);
     if after.contains('=') || before.ends_with("=>") || before.ends_with("->") {
         return false;
     }
-    let name = before
-        .rfind('\\')
-        .map_or("", |at| before[at..].trim_end_matches('{'));
     let listed = after.strip_prefix(',').map(|it| it.trim_start_matches(' '));
     let tuple = before.ends_with(['(', '[', '{']) && listed.is_some();
     before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>≤≥≠×·÷".contains(it))
         || is_in_bracket(before)
         || before.ends_with('-') && !is_negated(before)
-        || words::JOINS_BOX.contains_exactly(name)
+        || joins(before)
         || tuple
         || listed.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
         || after.starts_with('_')

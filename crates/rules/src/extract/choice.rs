@@ -107,7 +107,7 @@ pub(super) fn leading(text: &str, named: bool) -> Option<Choice> {
             && !is_joining(word)
             && !words::SUBORDINATING.contains(word)
             && !words::CHOICE_VERB.contains(word)
-            && word != "as"
+            && (first == 'I' || !words::FOLLOWS_LETTER.contains(word))
             && !named
         {
             return None;

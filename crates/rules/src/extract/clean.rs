@@ -27,13 +27,10 @@ enum Structure {
 
 /// The structural marks and what each does, by their second byte in lower case.
 static STRUCTURES: LazyLock<Vec<Vec<(&str, Structure)>>> = LazyLock::new(|| {
+    #[rustfmt::skip]
     let lists = [
-        (&words::THINKING_BEGINS, Structure::ThinkOpen),
-        (&words::THINKING_ENDS, Structure::ThinkClose),
-        (&words::ANSWER_CHANNEL, Structure::Final),
-        (&words::OTHER_CHANNEL, Structure::Channel),
-        (&words::TURN_ENDS, Structure::End),
-        (&words::TEXT_BEGINS, Structure::Neutral),
+        (&words::THINKING_BEGINS, Structure::ThinkOpen), (&words::THINKING_ENDS, Structure::ThinkClose), (&words::ANSWER_CHANNEL, Structure::Final),
+        (&words::OTHER_CHANNEL, Structure::Channel), (&words::TURN_ENDS, Structure::End), (&words::TEXT_BEGINS, Structure::Neutral),
     ];
     let mut marks = vec![Vec::new(); 256];
     for (list, structure) in lists {

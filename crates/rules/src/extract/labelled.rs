@@ -13,7 +13,7 @@ const MOST: usize = 12;
 const COMMANDS: [&str; 2] = ["\\text{", "\\textbf{"];
 const PART: &str = "Part ";
 /// What a line of a list may begin with before its label.
-const MARKS: &[char] = &[' ', '\n', '\t', '*', '_', '-', '•', '+', '>', '$', ':'];
+const MARKS: &[char] = &[' ', '\n', '\t', '*', '`', '_', '-', '•', '+', '>', '$', ':'];
 
 /// "(a)", "B.", "iii)", "**2.**": a letter or a number, and what makes it a label.
 #[derive(Clone, Copy)]
@@ -43,17 +43,22 @@ fn label(text: &str, at: usize) -> Option<Label<'_>> {
     let sign = after.chars().next()?;
     let spaceless = words::is_spaceless;
     let set_off = [" –", " —", " ("].iter().any(|it| after.starts_with(it))
+        || after
+            .strip_prefix(" - ")
+            .is_some_and(|it| words::first_word(it).len() > 1)
         || sign == '(' && words::first_word(&after[1..]).len() > 1;
     let (sign, length) = match (bracket, sign) {
         (Some('('), ')') | (Some('['), ']') | (None, ')' | '.' | ':') => (sign, 1),
+        // "B, nitrogen, and D, helium"
+        (_, ',') if bare => (sign, 1),
         // "**B** nitrogen", "B – nitrogen", "B (nitrogen)", "B（氮）"
         (_, '*' | '}') if bare => (sign, 0),
         (_, ' ' | '(') if bare && set_off => (' ', 0),
         _ => return None,
     };
-    let free = |it: char| it.is_whitespace() || spaceless(it) || "*_{,:;~$\"|".contains(it);
+    let free = |it: char| it.is_whitespace() || spaceless(it) || "*_`{,:;~$\"|".contains(it);
     // "1.5" is a number.
-    let over = |it: char| " *_}\\\n$:".contains(it) || spaceless(it);
+    let over = |it: char| " *_`}\\\n$:".contains(it) || spaceless(it);
     let apart = text[..start].chars().next_back().is_none_or(free)
         && (length == 0 || bracket.is_some() || after[1..].chars().next().is_none_or(over));
     let start = text[..start].strip_suffix(PART).map_or(start, str::len);
@@ -81,6 +86,7 @@ fn leading(text: &str, from: usize) -> Option<Label<'_>> {
         rest = inner;
     }
     let rest = rest.strip_prefix(PART).unwrap_or(rest);
+    let rest = super::choice::strip_name(rest).unwrap_or(rest);
     let rest = rest.strip_prefix(['(', '[']).unwrap_or(rest);
     label(text, text.len() - rest.len())
 }
@@ -152,14 +158,19 @@ fn joint(gap: &str) -> Option<Joint> {
     worded.or(set_off.then_some(Joint::Sign))
 }
 
-/// The next label that is dressed as `last`, and how it is joined to it. `alone`: the first one begins its line.
-fn following<'t>(text: &'t str, last: Label<'t>, alone: bool) -> Option<(Label<'t>, Joint)> {
+/// The next label that is dressed as `last`, and how it is joined to it. `alone`: the first one begins its line. `several`: they were announced.
+fn following<'t>(
+    text: &'t str,
+    last: Label<'t>,
+    (alone, several): (bool, bool),
+) -> Option<(Label<'t>, Joint)> {
     let near = &text[..text.floor_char_boundary(last.end.saturating_add(MAX_TEXT))];
     let end = near[last.end..]
         .find('\n')
         .map_or(near.len(), |at| last.end + at);
     let within = labels(&near[..end], last).next();
-    let joined = within.and_then(|it| Some((it, joint(&near[last.end..it.start])?)));
+    let set_off = several.then_some(Joint::Sign);
+    let joined = within.and_then(|it| Some((it, joint(&near[last.end..it.start]).or(set_off)?)));
     joined.or_else(|| {
         let apart = near[end..].starts_with("\n\n");
         let next = leading(near, end).filter(|it| it.dress == last.dress && (alone || !apart))?;
@@ -186,6 +197,11 @@ pub(super) fn several(text: &str, letters: &str, end: usize) -> Option<Several> 
 fn row(text: &str, first: Label<'_>, letters: &str) -> Option<Several> {
     let line = text[..first.start].rfind('\n').map_or(0, |it| it + 1);
     let alone = leading(text, line).is_some_and(|it| it.end == first.end);
+    let (before, mut word) = (&text[..first.start], words::last_word(&text[..first.start]));
+    if words::OPTION.contains(word) {
+        word = words::last_word(&before[..words::offset(before, word)]);
+    }
+    let several = words::SEVERAL_ANSWERS.contains(word);
     let said_of = |it: Label<'_>| {
         let rest = &text[it.end..text.floor_char_boundary(it.end.saturating_add(MAX_TEXT))];
         let line = rest.split('\n').next().unwrap_or(rest);
@@ -198,7 +214,7 @@ fn row(text: &str, first: Label<'_>, letters: &str) -> Option<Several> {
     let (own, mut last, mut joints, mut told) = (names.len(), first, Vec::new(), false);
     while names.len() < MOST
         && !said_of(last).is_empty()
-        && let Some((next, joint)) = following(text, last, alone)
+        && let Some((next, joint)) = following(text, last, (alone, several))
     {
         let (said, is_first) = (said_of(next), names.len() == own);
         told |= is_first && words_of(&text[first.end..next.start]).any(claims);
@@ -242,7 +258,8 @@ fn row(text: &str, first: Label<'_>, letters: &str) -> Option<Several> {
         || !names.iter().all(lettered)
         || below && (!alone || !ordered || from_first)
         // ", and (D) reacts" may be a clause of its own.
-        || !below && first.dress.1 == ')' && !has(Joint::Word);
+        || !below && first.dress.1 == ')' && !has(Joint::Word) && !several
+        || first.dress.1 == ',';
     names.dedup();
     let letters = names.join(", ").to_ascii_uppercase();
     Some(Several {

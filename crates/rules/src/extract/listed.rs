@@ -19,15 +19,20 @@ const MARKS: [&str; 3] = ["**", "`", "__"];
 pub(super) fn leading<'t>(source: Source<'t, '_>, from: usize) -> Option<Candidate<'t>> {
     let text = &source.text[from..];
     let (items, length) = emphasised(text).or_else(|| lines(text))?;
-    let letters = |it: &&str| it.len() == 1 && it.starts_with(|it: char| it.is_ascii_uppercase());
-    let kind = if items.iter().all(letters) {
-        Form::Choice
-    } else {
-        Form::Plain
-    };
-    let parts: Vec<_> = items.iter().map(|it| without_markup(it)).collect();
     let mut said = words::words_of(&text[..length]);
     let either = said.any(|it| words::JOINS_EITHER.contains(it));
+    let letter = |it: &&str| it.len() == 1 && it.starts_with(|it: char| it.is_ascii_uppercase());
+    let letters = items.iter().all(letter);
+    // "**B) x** and **D) y**"
+    let options = items.iter().map(|it| Some(choice::whole(it)?.0.letters));
+    let options: Option<Vec<_>> = options.collect();
+    if either && !letters && options.is_some() {
+        return None;
+    }
+    let chosen = letters || options.is_some();
+    let kind = [Form::Plain, Form::Choice][usize::from(chosen)];
+    let plain = || (items.iter().map(|it| without_markup(it).into_owned())).collect();
+    let parts = options.unwrap_or_else(plain);
     let joined = JOINED[usize::from(either && kind != Form::Choice)];
     Some(Candidate::new(
         parts.join(joined),

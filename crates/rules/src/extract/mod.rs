@@ -188,7 +188,7 @@ pub(crate) fn unit_after<'t>(value: &str, statement: &'t str) -> Option<&'t str>
     let (_, after) = statement.rsplit_once(value)?;
     let after = after.trim_start_matches(['*', '`']);
     if after.starts_with(words::is_spaceless) {
-        let end = after.find(|it| !words::is_spaceless(it));
+        let end = after.find(|it| !(words::is_spaceless(it) || it == '/'));
         let known = words::ENDS_SPACELESS.begin(after).is_some();
         return (!known).then_some(&after[..end.unwrap_or(after.len())]);
     }
@@ -199,14 +199,9 @@ pub(crate) fn unit_after<'t>(value: &str, statement: &'t str) -> Option<&'t str>
     }
     let after = after.strip_prefix(' ').unwrap_or(after);
     let word = words::first_word(after.trim_start_matches(['$', ' ']));
+    #[rustfmt::skip]
     let known = [
-        &words::NOT_COUNTED,
-        &words::PREPOSITION,
-        &words::SUBORDINATING,
-        &words::CONCLUDING,
-        &words::ADJECTIVE,
-        &words::REASON,
-        &words::COMMA_LANGUAGE,
+        &words::NOT_COUNTED, &words::PREPOSITION, &words::SUBORDINATING, &words::CONCLUDING, &words::ADJECTIVE, &words::REASON, &words::COMMA_LANGUAGE,
     ];
     (word.len() > 1 && !known.iter().any(|it| it.contains(word))).then_some(word)
 }
@@ -235,8 +230,10 @@ pub(crate) fn choice_instead<'t>(
         text: Cow::Owned(letters),
         method: "choice",
         statement: Cow::Owned(found.statement.clone().into_owned()),
+        // "Both (A) and (B)", "No (E)"
         qualified: found.qualified
-            || beside::changes(before, "", How::Worded)
+            || before.split('(').skip(1).any(|it| it.find(')') == Some(1))
+            || (beside::changes(before, "", How::Worded) || qualifiers::deny_announcement(before))
                 && !words::NONE_OF_ALL.contains(before.trim()),
         doubtful: found.doubtful,
         ..Found::default()

@@ -100,10 +100,13 @@ pub(super) fn doubt(before: &str) -> bool {
         .rfind(['.', '\n', '!', '?', ';', ','])
         .map_or(0, |at| at + 1);
     let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR).collect();
-    let doubted = near.iter().enumerate().any(|(at, word)| {
-        words::DOUBTS.contains(word)
-            || words::THINKS.contains(word) && near[at..].iter().any(|it| is_denial(it))
-    });
+    // "Some say the answer is"
+    let others = near.iter().take(2).any(|it| words::SAYS.contains(it));
+    let doubted = others && said_by_others(&before[start..])
+        || near.iter().enumerate().any(|(at, word)| {
+            words::DOUBTS.contains(word)
+                || words::THINKS.contains(word) && near[at..].iter().any(|it| is_denial(it))
+        });
     let glue = |word: &&&str| words::DENIED_ANNOUNCEMENT.contains(word);
     let denied = near.iter().find(|word| !glue(word));
     doubted
@@ -207,6 +210,7 @@ static TELLS: LazyLock<Words> = LazyLock::new(|| {
 
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
 pub(super) fn retracted(value: &str, after: &str) -> bool {
+    const ENDS: [char; 9] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…'];
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     let tells = |it: &str| TELLS.contains(it) || it.ends_with("n't");
     if near.is_ascii() && !near.starts_with('?') && !words_of(near).any(tells) {
@@ -222,12 +226,15 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
             return true;
         }
     }
-    let clauses = near.split(['.', '!', '?', '\n', ';', '(', ')', '—', '…']);
-    let clauses = clauses.flat_map(|it| it.split(", so "));
+    // "Wait, (D)."
+    let chosen = value.len() == 1 && value.starts_with(char::is_uppercase);
+    let clauses = near
+        .split(&ENDS[2 * usize::from(chosen)..])
+        .flat_map(|it| it.split(", so "));
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
     said.enumerate().any(|(index, clause)| {
         retracts(clause, index == 0)
-            || takes_back_in_words(clause.trim_start())
+            || takes_back_in_words(clause.trim_start_matches([' ', ',', '"']))
             || index < 2 && states_another(value, clause)
             || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
     })
@@ -246,21 +253,46 @@ fn states_another(value: &str, clause: &str) -> bool {
         return false;
     };
     let opening = &head[..head.len().min(OPENING)];
-    let corrects = trailing
+    let digit = |it: char| it.is_ascii_digit();
+    let denied = head.first().is_some_and(|it| is_denial(it));
+    let plain = || {
+        #[rustfmt::skip]
+        let lists = [&words::CORRECTS, &words::POINTS_BACK, &words::BINDER, &words::FILLER, &words::FIRST_PERSON, &words::OUGHT, &words::GETS, &words::PREPOSITION, &words::THINKS, &words::ANOTHER_GUESS];
+        head.iter()
+            .all(|it| lists.iter().any(|list| list.contains(it)))
+    };
+    let capital = |it: &str| it.starts_with(char::is_uppercase);
+    let like = match value.len() {
+        _ if value.contains(digit) => last.starts_with(digit),
+        1 => last.len() == 1 && capital(last),
+        // "I mean Rome"
+        _ => capital(value) && last.len() > 2 && capital(last) && (denied || plain()),
+    };
+    if !like || said.len() > MOST {
+        return false;
+    }
+    let is = |at: usize, list: &words::List| head.get(at).is_some_and(|it| list.contains(it));
+    // "for 4 days it is 16", "I think it is 16", "we get 16"
+    let begins = is(0, &words::BEGINS_CASE) || is(0, &words::CONDITION);
+    let case = (begins || is(0, &words::FIRST_PERSON))
+        && matches!(head, [.., it, verb] if words::POINTS_BACK.contains(it) && words::BINDER.contains(verb))
+        || head.len() == 2 && is(0, &words::FIRST_PERSON) && is(1, &words::GETS);
+    let corrects = case
+        || trailing
+        || is(0, &words::OUGHT) && is(1, &words::FILLER)
+        || is(0, &words::ANOTHER_GUESS) && value.bytes().all(|it| it.is_ascii_alphanumeric())
         || opening.iter().any(|it| words::CORRECTS.contains(it))
-        || opening
-            .windows(2)
-            .any(|it| words::POINTS_BACK.contains(it[0]) && it[1].eq_ignore_ascii_case(SHOULD));
+        || opening.windows(2).any(|it| {
+            is_denial(it[0]) && words_of(value).eq([it[1]])
+                || words::POINTS_BACK.contains(it[0]) && words::OUGHT.contains(it[1])
+        });
+    let reckons = |it: &str| it.contains(['+', '*', '/']);
     corrects
-        && said.len() <= MOST
-        && value.contains(|it: char| it.is_ascii_digit())
-        && last.starts_with(|it: char| it.is_ascii_digit())
-        // "rather than 35"
-        && !head.last().is_some_and(|it| words::PREPOSITION.contains(it))
-        && !clause.contains(['=', '+', '*', '/'])
-        && !head
-            .iter()
-            .any(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        // "rather than 35", "but not D"
+        && !head.last().is_some_and(|it| words::PREPOSITION.contains(it) || is_denial(it))
+        && (!reckons(clause) || reckons(value))
+        && !clause.contains('=')
+        && (case || denied || !head.iter().any(|it| it.starts_with(digit)))
         && !words_of(value).any(|it| it == *last)
 }
 
@@ -284,8 +316,9 @@ fn retracts(clause: &str, first: bool) -> bool {
     let said = &said[usize::from(explicit)..];
     // "no, 14": another answer and nothing else.
     let another = first
-        && matches!(said, [value] | [_, value] if value.chars().count() == 1
-            || value.starts_with(|it: char| it.is_ascii_digit()));
+        && matches!(said, [value] | [_, value] | [_, _, value] if value.chars().count() == 1
+            || value.starts_with(|it: char| it.is_ascii_digit())
+            || said.len() == 1 && value.starts_with(char::is_uppercase));
     let no = (opened > 1 || another)
         && words[..opened].iter().enumerate().any(|(at, word)| {
             let following = &clause[words::offset(clause, word) + word.len()..];
@@ -297,7 +330,9 @@ fn retracts(clause: &str, first: bool) -> bool {
                     && words::OPENS_CORRECTION_ALONE.contains(word)
         });
     let Some(&subject) = said.first() else {
-        return no;
+        // "Wait."
+        let alone = |it: &&str| words::OPENS_CORRECTION_ALONE.contains(it);
+        return no || first && words.first().is_some_and(alone);
     };
     let phrase = takes_back_in_words(&clause[words::offset(clause, subject)..]);
     let near = &said[1..said.len().min(7)];
@@ -357,6 +392,7 @@ pub(super) fn adds_another(value: &str, after: &str) -> bool {
             !digits
                 && first.is_some_and(|it| it.starts_with(char::is_uppercase))
                 && !words::SUBJECT_OF_CHOICE.contains(head[0])
+                && !words::ALSO.contains(head[0])
         };
         head.len() <= MOST
             && (valid || verb.is_none() && head.len() <= 2)
@@ -381,12 +417,9 @@ pub(super) fn restricts_parameter(value: &str, after: &str) -> bool {
 
 /// Does a text begin with a phrase that takes back what stands before it, as in "never mind"?
 pub(super) fn takes_back_in_words(text: &str) -> bool {
-    let Some(first) = text.bytes().next() else {
-        return false;
-    };
-    let first = first.to_ascii_lowercase();
+    let first = text.bytes().next().map(|it| it.to_ascii_lowercase());
     let phrases = words::RETRACTION.iter();
-    let mut phrases = phrases.filter(|phrase| phrase.as_bytes()[0] == first);
+    let mut phrases = phrases.filter(|phrase| phrase.bytes().next() == first);
     phrases.any(|phrase| {
         let begins = text
             .get(..phrase.len())
@@ -430,12 +463,8 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
     let words = |text: &'t str| -> Vec<&'t str> {
         let near = &text[..text.floor_char_boundary(OPPOSED)];
         // "a.m." is no word.
-        let halves = [
-            ("a.m.", "am"),
-            ("p.m.", "pm"),
-            ("A.M.", "am"),
-            ("P.M.", "pm"),
-        ];
+        #[rustfmt::skip]
+        let halves = [("a.m.", "am"), ("p.m.", "pm"), ("A.M.", "am"), ("P.M.", "pm")];
         let halves = halves.into_iter().filter(|(it, _)| near.contains(it));
         words_of(near)
             .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))

@@ -130,10 +130,7 @@ pub(super) fn search<'t>(
 /// Is what is announced after a box another answer than it, with words between them that correct it, or another letter of the same choice?
 fn corrects(boxed: &Found<'_>, later: &Found<'_>, between: &str) -> bool {
     let letters = [boxed, later].map(|it| it.method == "choice");
-    let corrected = match letters {
-        [true, true] => true,
-        _ => qualifiers::corrects(between, letters[0] == letters[1]),
-    };
+    let corrected = letters == [true; 2] || qualifiers::corrects(between, letters[0] == letters[1]);
     // "No, the answer is not 5."
     corrected && beside::is_same(&boxed.text, &later.text) == later.qualified
 }
@@ -183,7 +180,13 @@ impl<'t> Search<'t, '_, '_> {
                     let truth = words::TRUTH_IN_ENGLISH.contains(&reading.text);
                     truth && restricts(after) || beside::changes(before, after, How::Worded)
                 }
-                Form::Choice => beside::changes(before, after, How::of_letter(&all[from..to])),
+                Form::Choice => {
+                    // "B和D"
+                    let joined = words::JOINS_ITEMS.begin(after.trim_start());
+                    let joined = joined.filter(|it| it.0.starts_with(words::is_spaceless));
+                    joined.is_some_and(|it| it.1.trim_start().starts_with(char::is_uppercase))
+                        || beside::changes(before, after, How::of_letter(&all[from..to]))
+                }
                 _ => {
                     beside::changes(before, after, How::Announced)
                         || beside::says_another(&reading.text, after)
@@ -210,8 +213,7 @@ impl<'t> Search<'t, '_, '_> {
     /// Keeps a candidate. `said`: all that was announced, and what its words do to the answer in it.
     fn keep(&mut self, tier: i32, method: &'static str, reading: Candidate<'t>, said: Found<'t>) {
         // What stands before a denial is no answer either.
-        let denied = reading.range.end <= self.denied;
-        if denied || !self.allows(&reading) {
+        if reading.range.end <= self.denied || !self.allows(&reading) {
             return;
         }
         let mut text = reading.text;
@@ -291,12 +293,8 @@ impl<'t> Search<'t, '_, '_> {
 
     fn prediction(&mut self, anchors: &[Anchor]) -> Result<(), &'static str> {
         let text = self.source.text;
-        let cut_box = self
-            .source
-            .regions
-            .boxes
-            .last()
-            .is_some_and(|it| !it.closed);
+        let boxes = &self.source.regions.boxes;
+        let cut_box = boxes.last().is_some_and(|it| !it.closed);
         if cut_box && !self.source.open_boxes {
             return Err("the text breaks off within a box");
         }
@@ -427,12 +425,13 @@ impl<'t> Search<'t, '_, '_> {
             // "\boxed{12}x", "\boxed{12} \pi"
             let factor = matches!(word.len(), 1 | 2) && word.is_ascii() && !words::is_unit(word);
             let extended = factor
-                || raw.starts_with(|it: char| it.is_ascii_digit())
+                || (raw.strip_prefix(['_', '.', ',']).unwrap_or(raw))
+                    .starts_with(|it: char| it.is_ascii_digit())
                 || raw.starts_with("_{")
-                || raw.starts_with('_') && raw[1..].starts_with(|it: char| it.is_ascii_digit())
                 || words::EXTENDS_VALUE
                     .begin(raw.trim_start_matches(' '))
-                    .is_some();
+                    // "\pmod" is no "\pm".
+                    .is_some_and(|(_, rest)| !rest.starts_with('o'));
             let denied = extended
                 || boxes::changed(before, after)
                 || boxes::is_operand(self.source, found.start..found.end)
@@ -592,7 +591,9 @@ impl<'t> Search<'t, '_, '_> {
         }
         let choice = Candidate::new("A", Form::Choice, reading.range.clone());
         let statement = at..reach::sentence_end(self.source, reading.range.end);
-        let tier = if words { 20 } else { 0 };
+        // "A: 2 + 3 = 5. The answer is 5."
+        let later = self.out.iter().any(|it| it.end > at);
+        let tier = if words || later { 20 } else { 0 };
         self.push(tier, ANSWER_LETTER, reading, statement.clone());
         self.push(45, ANSWER_LETTER, choice, statement);
     }

@@ -2,7 +2,7 @@
 
 use crate::algebra::{Expr, Rational};
 use crate::answer::{Answer, Operator, Quantity, Relation};
-use crate::lexicon::words::HAS_CENTS;
+use crate::lexicon::words::{HAS_CENTS, POUNDS};
 
 /// What stands between two items, from what binds most to what binds least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,8 +148,13 @@ fn with_cents(whole: &Quantity, cents: &Quantity) -> Option<Quantity> {
     let (Expr::Number(a), Expr::Number(b)) = (&whole.value, &cents.value) else {
         return None;
     };
-    let fits = whole.currency.is_some()
-        && (whole.currency == cents.currency
+    // "3 pounds and 50 pence"
+    let is_pounds = |it: Option<&str>| it.is_some_and(|it| POUNDS.contains(it));
+    let unit = whole.unit.as_ref().map(|it| &*it.name);
+    let pounds = is_pounds(unit) && is_pounds(cents.currency.as_deref());
+    let fits = (whole.currency.is_some() || pounds)
+        && (pounds
+            || whole.currency == cents.currency
             || [whole, cents]
                 .iter()
                 .all(|it| (it.currency.as_deref()).is_some_and(|it| HAS_CENTS.contains(it))))
@@ -160,6 +165,8 @@ fn with_cents(whole: &Quantity, cents: &Quantity) -> Option<Quantity> {
         && *b < Rational::from(1);
     fits.then(|| Quantity {
         value: Expr::Number(a + b),
+        currency: whole.currency.clone().or(cents.currency.clone()),
+        unit: whole.unit.clone().filter(|_| !pounds),
         ..whole.clone()
     })
 }

@@ -128,15 +128,9 @@ fn compound(text: &str) -> Option<(Dimension, Rational)> {
 
 /// `square`, `cubic` before a unit: the power and the rest.
 fn words_of_power(text: &str) -> (i8, &str) {
-    for (word, power) in [
-        ("square ", 2),
-        ("sq. ", 2),
-        ("sq ", 2),
-        ("squared ", 2),
-        ("cubic ", 3),
-        ("cu. ", 3),
-        ("cu ", 3),
-    ] {
+    #[rustfmt::skip]
+    const POWERS: [(&str, i8); 7] = [("square ", 2), ("sq. ", 2), ("sq ", 2), ("squared ", 2), ("cubic ", 3), ("cu. ", 3), ("cu ", 3)];
+    for (word, power) in POWERS {
         if let Some(rest) = text.strip_prefix(word) {
             return (power, rest.trim_start());
         }
