@@ -304,10 +304,10 @@ fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
         money(name).is_some_and(|it| Some(it) == a.currency.as_deref())
             || parse::unit(name).is_some_and(same)
     };
-    // "3.5个小时", but not the metre of "3.5厘米" and "3.5米/秒"
+    // "3.5个小时", but not the metre of "3.5厘米" and "3.5米每秒"
     let within = |from: &str| {
         let ends = from.char_indices().map(|(at, it)| at + it.len_utf8());
-        (ends.take(LONGEST)).any(|end| is_own(&from[..end]) && !from[end..].starts_with('/'))
+        !word.contains(['/', '每']) && ends.take(LONGEST).any(|end| is_own(&from[..end]))
     };
     let mut begins = [word, word.trim_start_matches(['个', '個'])].into_iter();
     let own = word.split(' ').next().is_some_and(is_own) || !word.is_ascii() && begins.any(within);

@@ -25,14 +25,10 @@ pub enum RulesProfile {
 
 impl RulesProfile {
     /// Every profile, the default first.
+    #[rustfmt::skip]
     pub const ALL: [Self; 7] = [
-        Self::Strict,
-        Self::Compat,
-        Self::Gsm8k,
-        Self::Gsm8kMethod(Gsm8kMethod::Official),
-        Self::Gsm8kMethod(Gsm8kMethod::StrictMatch),
-        Self::Gsm8kMethod(Gsm8kMethod::FlexibleExtract),
-        Self::Gsm8kMethod(Gsm8kMethod::Multi),
+        Self::Strict, Self::Compat, Self::Gsm8k, Self::Gsm8kMethod(Gsm8kMethod::Official), Self::Gsm8kMethod(Gsm8kMethod::StrictMatch),
+        Self::Gsm8kMethod(Gsm8kMethod::FlexibleExtract), Self::Gsm8kMethod(Gsm8kMethod::Multi),
     ];
 
     /// The name on the command line and in a run's manifest.

@@ -427,17 +427,11 @@ static FILLERS: LazyLock<Table> = LazyLock::new(|| Table::named("says nothing"))
 static NEGATIONS: LazyLock<Table> = LazyLock::new(|| Table::named("turns an answer round"));
 
 /// Set phrases, and what each says.
-static PHRASES: LazyLock<[(Table, Meaning); 6]> = LazyLock::new(|| {
-    [
-        ("means no solution", Meaning::Nothing),
-        ("means no value", Meaning::Undefined),
-        ("means no end", Meaning::Endless),
-        ("means every real number", Meaning::AllReals),
-        ("means midday", Meaning::Midday),
-        ("means midnight", Meaning::Midnight),
-    ]
-    .map(|(list, meaning)| (Table::named(list), meaning))
-});
+#[rustfmt::skip]
+static PHRASES: LazyLock<[(Table, Meaning); 6]> = LazyLock::new(|| [
+    ("means no solution", Meaning::Nothing), ("means no value", Meaning::Undefined), ("means no end", Meaning::Endless),
+    ("means every real number", Meaning::AllReals), ("means midday", Meaning::Midday), ("means midnight", Meaning::Midnight),
+].map(|(list, meaning)| (Table::named(list), meaning)));
 
 /// What set phrases mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

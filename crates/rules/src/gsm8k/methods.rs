@@ -32,12 +32,8 @@ pub enum Gsm8kMethod {
 
 impl Gsm8kMethod {
     /// Every method.
-    pub const ALL: [Self; 4] = [
-        Self::Official,
-        Self::StrictMatch,
-        Self::FlexibleExtract,
-        Self::Multi,
-    ];
+    #[rustfmt::skip]
+    pub const ALL: [Self; 4] = [Self::Official, Self::StrictMatch, Self::FlexibleExtract, Self::Multi];
 
     /// The name on the command line and in reports.
     pub fn as_str(self) -> &'static str {

@@ -95,20 +95,12 @@ pub(super) type Row = Arc<[Item]>;
 type Shape = fn(&str) -> bool;
 
 /// What a word or sign is by its shape, as the table names it.
+#[rustfmt::skip]
 const SHAPES: [(&str, Shape); 9] = [
-    ("<number>", is_digits),
-    ("<digits>", is_digits),
-    ("<mixed>", |it| {
-        it.starts_with(char::is_alphabetic) && it.contains(|it: char| it.is_ascii_digit())
-    }),
-    ("<unit>", is_unit),
-    ("<counted>", is_counted),
-    ("<letter>", |it| {
-        it.len() == 1 && it.starts_with(char::is_lowercase)
-    }),
-    ("<capital>", |it| it.starts_with(char::is_uppercase)),
-    ("<operator>", |it| it.starts_with(is_operator)),
-    ("<word>", |it| it.starts_with(char::is_alphabetic)),
+    ("<number>", is_digits), ("<digits>", is_digits), ("<unit>", is_unit), ("<counted>", is_counted),
+    ("<mixed>", |it| it.starts_with(char::is_alphabetic) && it.contains(|it: char| it.is_ascii_digit())),
+    ("<letter>", |it| it.len() == 1 && it.starts_with(char::is_lowercase)), ("<capital>", |it| it.starts_with(char::is_uppercase)),
+    ("<operator>", |it| it.starts_with(is_operator)), ("<word>", |it| it.starts_with(char::is_alphabetic)),
 ];
 
 fn is_digits(word: &str) -> bool {
