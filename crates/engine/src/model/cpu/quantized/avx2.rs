@@ -21,8 +21,8 @@ use pulp::cast;
 
 use super::mx4::{NUMBERS, ZERO};
 use super::{
-    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group, Q41Group, Q50Group,
-    Q51Group, RowBlock, Vector, products,
+    BLOCK, Mx4Group, Nibbles, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group,
+    Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
@@ -57,7 +57,133 @@ macro_rules! tiles {
     };
 }
 
+/// The most rows of a tile.
+const ROWS: usize = 4;
+/// Panels that are unpacked together.
+const PANELS: usize = 1;
+
 products!(avx2: Avx2);
+
+/// [`rows_unpacked`] for a number of rows.
+#[inline]
+#[target_feature(enable = "avx2,f16c,fma")]
+fn tile_unpacked<G: Unpack>(
+    product: &mut Product<'_, '_, G>,
+    (row, rows): (usize, usize),
+    (panel, _): (usize, usize),
+    first: usize,
+    piece: &[[Unpacked; PANELS]],
+) {
+    match rows {
+        1 => rows_unpacked::<G, 1>(product, row, panel, first, piece),
+        2 => rows_unpacked::<G, 2>(product, row, panel, first, piece),
+        3 => rows_unpacked::<G, 3>(product, row, panel, first, piece),
+        _ => rows_unpacked::<G, 4>(product, row, panel, first, piece),
+    }
+}
+
+/// `R` rows times a piece of a panel, whose blocks are those from `first` on.
+#[inline]
+#[target_feature(enable = "avx2,f16c,fma")]
+fn rows_unpacked<G: Unpack, const R: usize>(
+    product: &mut Product<'_, '_, G>,
+    row: usize,
+    panel: usize,
+    first: usize,
+    piece: &[[Unpacked; PANELS]],
+) {
+    let x: [&[RowBlock]; R] = product.blocks(row, first, piece.len());
+    let mut out = [[[_mm256_setzero_ps(); 2]; 1]; R];
+    if first > 0 {
+        for r in 0..R {
+            out[r][0] = cast(product.load(row + r, panel));
+        }
+    }
+    for (b, [block]) in piece.iter().enumerate() {
+        let mins: [__m256; 2] = cast(block.mins);
+        for part in 0..G::SCALES {
+            let mut sums = [Sums::new(); R];
+            let vectors_of = BLOCK / 4 / G::SCALES;
+            for i in 0..vectors_of {
+                let weights = vectors(&block.numbers[part * vectors_of + i]);
+                for r in 0..R {
+                    sums[r].add(weights, inputs(x[r][b].values[part * vectors_of + i]));
+                    if (i + 1) % Sums::fit(G::BITS) == 0 {
+                        sums[r].widen();
+                    }
+                }
+            }
+            let scales: [__m256; 2] = cast(block.scales[part]);
+            for r in 0..R {
+                let x = &x[r][b];
+                let (scale, sum) = (_mm256_set1_ps(x.scale), _mm256_set1_ps(x.negative_sum));
+                let sums = sums[r].plus(G::offset(x, part));
+                for v in 0..2 {
+                    let scale = _mm256_mul_ps(scales[v], scale);
+                    out[r][0][v] = _mm256_fmadd_ps(scale, sums[v], out[r][0][v]);
+                    if G::MINS {
+                        out[r][0][v] = _mm256_fmadd_ps(mins[v], sum, out[r][0][v]);
+                    }
+                }
+            }
+        }
+    }
+    product.store_tile(row, panel, &out);
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn unpack_nibbles<G: Nibbles>(group: &G, block: usize, to: &mut Unpacked) {
+    for i in 0..4 {
+        let (first, second) = numbers(group, block, i);
+        to.numbers[i] = Vector(cast(first));
+        to.numbers[i + 4] = Vector(cast(second));
+    }
+    let (mut scales, mut mins) = (halves(group.scale(block)), [_mm256_setzero_ps(); 2]);
+    if let Some(min) = group.min() {
+        mins = halves(min);
+    }
+    if let Some((of_scale, of_min)) = group.factors(block) {
+        let (of_scale, of_min) = (bytes(of_scale), bytes(of_min));
+        for v in 0..2 {
+            scales[v] = _mm256_mul_ps(scales[v], of_scale[v]);
+            mins[v] = _mm256_mul_ps(mins[v], of_min[v]);
+        }
+    }
+    to.scales[0] = cast(scales);
+    to.mins = cast(mins);
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn unpack_q6(group: &Q6Group, block: usize, to: &mut Unpacked) {
+    for half in 0..2 {
+        for i in 0..4 {
+            let w = six_bits(&group.low[block][i], half, &group.high[block][half], i);
+            to.numbers[4 * half + i] = Vector(cast(w));
+        }
+        let (scale, own) = (
+            halves(&group.scale),
+            signed_bytes(&group.scales[2 * block + half]),
+        );
+        let scales = [
+            _mm256_mul_ps(scale[0], own[0]),
+            _mm256_mul_ps(scale[1], own[1]),
+        ];
+        to.scales[half] = cast(scales);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn unpack_mx4(group: &Mx4Group, block: usize, to: &mut Unpacked) {
+    for i in 0..4 {
+        let (first, second) = mx4_numbers(&group.weights[block][i]);
+        to.numbers[i] = Vector(cast(first));
+        to.numbers[i + 4] = Vector(cast(second));
+    }
+    to.scales[0] = cast(powers(&group.scales[block]));
+}
 
 /// Sums of a row's products with a panel, of outputs 0 to 7 and 8 to 15.
 ///
@@ -183,7 +309,6 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
 ) {
     let weights: [&[G]; P] = product.weights(panel);
     let x: [&[[RowBlock; B]]; R] = product.activations(row);
-    let low = _mm256_set1_epi8(15);
     let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
     let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
@@ -196,23 +321,14 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                 min = halves(shared);
             }
             for part in 0..B {
-                let fifths = group.fifth(part);
-                let fit = Sums::fit(if fifths.is_some() { 5 } else { 4 });
                 let mut sums = [Sums::new(); R];
                 for i in 0..4 {
-                    let [a, b] = vectors(&group.nibbles(part)[i]);
-                    let mut first = [_mm256_and_si256(a, low), _mm256_and_si256(b, low)];
-                    let (a, b) = (_mm256_srli_epi16::<4>(a), _mm256_srli_epi16::<4>(b));
-                    let mut second = [_mm256_and_si256(a, low), _mm256_and_si256(b, low)];
-                    if let Some(bits) = fifths {
-                        first = fifth(first, bits, i);
-                        second = fifth(second, bits, i + 4);
-                    }
+                    let (first, second) = numbers(group, part, i);
                     for r in 0..R {
                         let x = &x[r][g][part].values;
                         sums[r].add(first, inputs(x[i]));
                         sums[r].add(second, inputs(x[i + 4]));
-                        if (2 * i + 2) % fit == 0 {
+                        if (2 * i + 2) % Sums::fit(<G as Nibbles>::BITS) == 0 {
                             sums[r].widen();
                         }
                     }
@@ -308,8 +424,6 @@ fn tile_mx4<const R: usize, const P: usize>(
 ) {
     let weights: [&[Mx4Group]; P] = product.weights(panel);
     let x: [&[[RowBlock; 4]]; R] = product.activations(row);
-    let low = _mm256_set1_epi8(15);
-    let numbers = _mm256_broadcastsi128_si256(cast(NUMBERS));
     let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
     let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
@@ -319,16 +433,7 @@ fn tile_mx4<const R: usize, const P: usize>(
             for part in 0..4 {
                 let mut sums = [Sums::new(); R];
                 for i in 0..4 {
-                    let [a, b] = vectors(&group.weights[part][i]);
-                    let first = [
-                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(a, low)),
-                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(b, low)),
-                    ];
-                    let (a, b) = (_mm256_srli_epi16::<4>(a), _mm256_srli_epi16::<4>(b));
-                    let second = [
-                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(a, low)),
-                        _mm256_shuffle_epi8(numbers, _mm256_and_si256(b, low)),
-                    ];
+                    let (first, second) = mx4_numbers(&group.weights[part][i]);
                     for r in 0..R {
                         let x = &x[r][g][part].values;
                         sums[r].add(first, inputs(x[i]));
@@ -353,6 +458,41 @@ fn tile_mx4<const R: usize, const P: usize>(
         }
     }
     product.store_tile(row, panel, &out);
+}
+
+/// The low and the high nibbles of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn nibbles(both: &Vector) -> ([__m256i; 2], [__m256i; 2]) {
+    let low = _mm256_set1_epi8(15);
+    let [a, b] = vectors(both);
+    let first = [_mm256_and_si256(a, low), _mm256_and_si256(b, low)];
+    let (a, b) = (_mm256_srli_epi16::<4>(a), _mm256_srli_epi16::<4>(b));
+    (first, [_mm256_and_si256(a, low), _mm256_and_si256(b, low)])
+}
+
+/// The numbers of a block's `i`th vector of nibbles, with fifth bits if there are any.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> ([__m256i; 2], [__m256i; 2]) {
+    let (first, second) = nibbles(&group.nibbles(block)[i]);
+    match group.fifth(block) {
+        Some(bits) => (fifth(first, bits, i), fifth(second, bits, i + 4)),
+        None => (first, second),
+    }
+}
+
+/// The numbers of a vector of MXFP4.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mx4_numbers(both: &Vector) -> ([__m256i; 2], [__m256i; 2]) {
+    let numbers = _mm256_broadcastsi128_si256(cast(NUMBERS));
+    let (mut first, mut second) = nibbles(both);
+    for v in 0..2 {
+        first[v] = _mm256_shuffle_epi8(numbers, first[v]);
+        second[v] = _mm256_shuffle_epi8(numbers, second[v]);
+    }
+    (first, second)
 }
 
 /// Adds to nibbles their fifth bits, the `i`th of each byte.

@@ -17,8 +17,8 @@ use pulp::cast;
 
 use super::mx4::{NUMBERS, ZERO};
 use super::{
-    Mx4Group, Nibbles, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group, Q41Group, Q50Group,
-    Q51Group, RowBlock, Vector, products,
+    BLOCK, Mx4Group, Nibbles, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group,
+    Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. Few rows leave
@@ -63,7 +63,126 @@ macro_rules! tiles {
     };
 }
 
+/// The most rows of a tile.
+const ROWS: usize = 6;
+/// Panels that are unpacked together.
+const PANELS: usize = 2;
+
 products!(avx512: Avx512);
+
+/// [`rows_unpacked`] for a number of rows, of which there are three at least.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tile_unpacked<G: Unpack>(
+    product: &mut Product<'_, '_, G>,
+    (row, rows): (usize, usize),
+    panels: (usize, usize),
+    first: usize,
+    piece: &[[Unpacked; PANELS]],
+) {
+    match rows {
+        3 => rows_unpacked::<G, 3>(product, row, panels, first, piece),
+        4 => rows_unpacked::<G, 4>(product, row, panels, first, piece),
+        5 => rows_unpacked::<G, 5>(product, row, panels, first, piece),
+        _ => rows_unpacked::<G, 6>(product, row, panels, first, piece),
+    }
+}
+
+/// `R` rows times a piece of two panels, whose blocks are those from `first` on; if there is one panel, what the second gives
+/// is left out.
+#[allow(clippy::needless_range_loop)]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn rows_unpacked<G: Unpack, const R: usize>(
+    product: &mut Product<'_, '_, G>,
+    row: usize,
+    (panel, panels): (usize, usize),
+    first: usize,
+    piece: &[[Unpacked; PANELS]],
+) {
+    let x: [&[RowBlock]; R] = product.blocks(row, first, piece.len());
+    let mut out = [[_mm512_setzero_ps(); PANELS]; R];
+    if first > 0 {
+        for r in 0..R {
+            for p in 0..panels {
+                out[r][p] = cast(product.load(row + r, panel + p));
+            }
+        }
+    }
+    for (b, blocks) in piece.iter().enumerate() {
+        for part in 0..G::SCALES {
+            let mut sums = [[_mm512_setzero_si512(); PANELS]; R];
+            for r in 0..R {
+                sums[r] = [_mm512_set1_epi32(G::offset(&x[r][b], part)); PANELS];
+            }
+            let vectors_of = BLOCK / 4 / G::SCALES;
+            for i in part * vectors_of..(part + 1) * vectors_of {
+                for r in 0..R {
+                    let x = inputs(x[r][b].values[i]);
+                    for p in 0..PANELS {
+                        let weights = vector(&blocks[p].numbers[i]);
+                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], weights, x);
+                    }
+                }
+            }
+            for r in 0..R {
+                let scale = _mm512_set1_ps(x[r][b].scale);
+                let negative_sum = _mm512_set1_ps(x[r][b].negative_sum);
+                for p in 0..PANELS {
+                    let scale = _mm512_mul_ps(cast(blocks[p].scales[part]), scale);
+                    out[r][p] = _mm512_fmadd_ps(scale, _mm512_cvtepi32_ps(sums[r][p]), out[r][p]);
+                    if G::MINS {
+                        let mins = cast(blocks[p].mins);
+                        out[r][p] = _mm512_fmadd_ps(mins, negative_sum, out[r][p]);
+                    }
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        for p in 0..panels {
+            product.store(row + r, panel + p, &cast(out[r][p]));
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn unpack_nibbles<G: Nibbles>(group: &G, block: usize, to: &mut Unpacked) {
+    for i in 0..4 {
+        let (first, second) = numbers(group, block, i);
+        to.numbers[i] = Vector(cast(first));
+        to.numbers[i + 4] = Vector(cast(second));
+    }
+    let (scales, mins) = factors(group, block);
+    to.scales[0] = cast(scales);
+    to.mins = cast(mins);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn unpack_q6(group: &Q6Group, block: usize, to: &mut Unpacked) {
+    for half in 0..2 {
+        let bits = vector(&group.high[block][half]);
+        for i in 0..4 {
+            let w = six_bits(vector(&group.low[block][i]), half, bits, i);
+            to.numbers[4 * half + i] = Vector(cast(w));
+        }
+        let own = signed_bytes(group.scales[2 * block + half]);
+        to.scales[half] = cast(_mm512_mul_ps(halves(group.scale), own));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn unpack_mx4(group: &Mx4Group, block: usize, to: &mut Unpacked) {
+    for i in 0..4 {
+        let (first, second) = mx4_numbers(&group.weights[block][i]);
+        to.numbers[i] = Vector(cast(first));
+        to.numbers[i + 4] = Vector(cast(second));
+    }
+    to.scales[0] = cast(powers(group.scales[block]));
+}
 
 /// `R` rows times `P` panels, all inputs.
 // Index loops over constant bounds unroll; iterators over arrays of vectors do not reliably.
@@ -127,7 +246,6 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
 ) {
     let weights: [&[G]; P] = product.weights(panel);
     let x: [&[[RowBlock; B]]; R] = product.activations(row);
-    let (low, fifth) = (_mm512_set1_epi8(15), _mm512_set1_epi8(16));
     let mut out = [[_mm512_setzero_ps(); P]; R];
     let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
@@ -141,16 +259,7 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                 let (mut first, mut second) =
                     ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
                 for p in 0..P {
-                    let both = vector(&weights[p][g].nibbles(part)[i]);
-                    first[p] = _mm512_and_si512(both, low);
-                    second[p] = _mm512_and_si512(_mm512_srli_epi16::<4>(both), low);
-                    if let Some(bits) = weights[p][g].fifth(part) {
-                        let bits = vector(bits);
-                        let a = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(1 << i));
-                        let b = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(16 << i));
-                        first[p] = _mm512_mask_add_epi8(first[p], a, first[p], fifth);
-                        second[p] = _mm512_mask_add_epi8(second[p], b, second[p], fifth);
-                    }
+                    (first[p], second[p]) = numbers(&weights[p][g], part, i);
                 }
                 for r in 0..R {
                     let x = inputs(x[r][g][part].values[i]);
@@ -168,15 +277,7 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
             let mut scales = [_mm512_setzero_ps(); P];
             let mut mins = [_mm512_setzero_ps(); P];
             for p in 0..P {
-                let group = &weights[p][g];
-                scales[p] = halves(*group.scale(part));
-                if let Some(min) = group.min() {
-                    mins[p] = halves(*min);
-                }
-                if let Some((of_scale, of_min)) = group.factors(part) {
-                    scales[p] = _mm512_mul_ps(scales[p], bytes(*of_scale));
-                    mins[p] = _mm512_mul_ps(mins[p], bytes(*of_min));
-                }
+                (scales[p], mins[p]) = factors(&weights[p][g], part);
             }
             for r in 0..R {
                 let scale = _mm512_set1_ps(x[r][g][part].scale);
@@ -185,7 +286,7 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                     let scale = _mm512_mul_ps(scales[p], scale);
                     let sum = _mm512_cvtepi32_ps(sums[r][p]);
                     out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
-                    if weights[p][g].min().is_some() {
+                    if <G as Nibbles>::MINS {
                         out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
                     }
                 }
@@ -264,8 +365,6 @@ fn tile_mx4<const R: usize, const P: usize>(
 ) {
     let weights: [&[Mx4Group]; P] = product.weights(panel);
     let x: [&[[RowBlock; 4]]; R] = product.activations(row);
-    let (low, numbers) = (_mm512_set1_epi8(15), _mm512_broadcast_i32x4(cast(NUMBERS)));
-    let half = _mm512_set1_ps(0.5);
     let mut out = [[_mm512_setzero_ps(); P]; R];
     let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
@@ -279,10 +378,7 @@ fn tile_mx4<const R: usize, const P: usize>(
                 let (mut first, mut second) =
                     ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
                 for p in 0..P {
-                    let both = vector(&weights[p][g].weights[part][i]);
-                    let upper = _mm512_srli_epi16::<4>(both);
-                    first[p] = _mm512_shuffle_epi8(numbers, _mm512_and_si512(both, low));
-                    second[p] = _mm512_shuffle_epi8(numbers, _mm512_and_si512(upper, low));
+                    (first[p], second[p]) = mx4_numbers(&weights[p][g].weights[part][i]);
                 }
                 for r in 0..R {
                     let x = inputs(x[r][g][part].values[i]);
@@ -299,9 +395,7 @@ fn tile_mx4<const R: usize, const P: usize>(
             }
             let mut scales = [_mm512_setzero_ps(); P];
             for p in 0..P {
-                let exponents = _mm512_cvtepu8_epi32(cast(weights[p][g].scales[part]));
-                let powers = _mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponents));
-                scales[p] = _mm512_mul_ps(powers, half);
+                scales[p] = powers(weights[p][g].scales[part]);
             }
             for r in 0..R {
                 let scale = _mm512_set1_ps(x[r][g][part].scale);
@@ -313,6 +407,66 @@ fn tile_mx4<const R: usize, const P: usize>(
         }
     }
     product.store_tile(row, panel, &out);
+}
+
+/// The low and the high nibbles of a vector.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn nibbles(both: &Vector) -> (__m512i, __m512i) {
+    let (both, low) = (vector(both), _mm512_set1_epi8(15));
+    let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(both), low);
+    (_mm512_and_si512(both, low), upper)
+}
+
+/// The numbers of a block's `i`th vector of nibbles, with fifth bits if there are any.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> (__m512i, __m512i) {
+    let (mut first, mut second) = nibbles(&group.nibbles(block)[i]);
+    if let Some(bits) = group.fifth(block) {
+        let (bits, fifth) = (vector(bits), _mm512_set1_epi8(16));
+        let a = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(1 << i));
+        let b = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(16 << i));
+        first = _mm512_mask_add_epi8(first, a, first, fifth);
+        second = _mm512_mask_add_epi8(second, b, second, fifth);
+    }
+    (first, second)
+}
+
+/// The scales and minima of a block.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn factors<G: Nibbles>(group: &G, block: usize) -> (__m512, __m512) {
+    let scale = halves(*group.scale(block));
+    let min = match group.min() {
+        Some(min) => halves(*min),
+        None => _mm512_setzero_ps(),
+    };
+    match group.factors(block) {
+        Some((of_scale, of_min)) => (
+            _mm512_mul_ps(scale, bytes(*of_scale)),
+            _mm512_mul_ps(min, bytes(*of_min)),
+        ),
+        None => (scale, min),
+    }
+}
+
+/// The numbers of a vector of MXFP4.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn mx4_numbers(both: &Vector) -> (__m512i, __m512i) {
+    let (first, second) = nibbles(both);
+    let numbers = _mm512_broadcast_i32x4(cast(NUMBERS));
+    let first = _mm512_shuffle_epi8(numbers, first);
+    (first, _mm512_shuffle_epi8(numbers, second))
+}
+
+/// Half the powers of two with these exponents.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn powers(exponents: [u8; 16]) -> __m512 {
+    let exponents = _mm512_slli_epi32::<23>(_mm512_cvtepu8_epi32(cast(exponents)));
+    _mm512_mul_ps(_mm512_castsi512_ps(exponents), _mm512_set1_ps(0.5))
 }
 
 /// Nibbles of a half and, above them, the `i`th pairs of bits.

@@ -42,7 +42,7 @@ use super::buffer::Buffer;
 use super::instructions::Instructions;
 use super::panels::PANEL;
 #[cfg(target_arch = "x86_64")]
-use super::prefetch::Ahead;
+use super::prefetch::{Ahead, LINE, prefetch};
 use rows::RowBlock;
 
 /// Inputs that share an activation's scale.
@@ -106,8 +106,12 @@ pub(crate) trait Quantiser: Group {
 
 /// Groups of nibbles, to which a fifth bit may be added: `weight = scale · (number − ADDED) − min`.
 pub(crate) trait Nibbles: Group {
+    /// Bits of the numbers.
+    const BITS: usize = 4;
     /// What was added to the numbers to make them unsigned, a multiple of 4.
     const ADDED: i32 = 0;
+    /// Whether there are minima.
+    const MINS: bool = false;
 
     /// The nibbles of a block: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
     /// high ones.
@@ -135,11 +139,84 @@ pub(crate) trait Nibbles: Group {
     }
 }
 
+/// Groups whose numbers can be unpacked to bytes.
+#[cfg(target_arch = "x86_64")]
+pub(crate) trait Unpack: Group {
+    /// Bits of the numbers.
+    const BITS: usize;
+    /// Scales of a block: one, or one for each half.
+    const SCALES: usize = 1;
+    /// Whether there are minima.
+    const MINS: bool = false;
+
+    /// Minus what was added to the numbers, times the sum of the inputs that share a scale.
+    fn offset(x: &RowBlock, scale: usize) -> i32;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<G: Nibbles> Unpack for G {
+    const BITS: usize = G::BITS;
+    const MINS: bool = G::MINS;
+
+    #[inline(always)]
+    fn offset(x: &RowBlock, _: usize) -> i32 {
+        x.offset_of(G::ADDED)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Unpack for Q6Group {
+    const BITS: usize = 6;
+    const SCALES: usize = 2;
+
+    #[inline(always)]
+    fn offset(x: &RowBlock, scale: usize) -> i32 {
+        x.halves[scale]
+    }
+}
+
+/// Its numbers are at most 24.
+#[cfg(target_arch = "x86_64")]
+impl Unpack for Mx4Group {
+    const BITS: usize = 5;
+
+    #[inline(always)]
+    fn offset(x: &RowBlock, _: usize) -> i32 {
+        x.offset_of(mx4::ZERO)
+    }
+}
+
+/// Blocks that are unpacked at a time: they stay in the first-level cache while all rows use them.
+#[cfg(target_arch = "x86_64")]
+const PIECE: usize = 16;
+
+/// A block of a panel as products with many rows use it, which would else unpack it for every few rows.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Unpacked {
+    /// The numbers, unsigned: vector `i` holds inputs `4i` to `4i + 3`.
+    numbers: [Vector; BLOCK / 4],
+    scales: [[f32; PANEL]; 2],
+    mins: [f32; PANEL],
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Unpacked {
+    const ZERO: Self = Self {
+        numbers: [Vector([0; 64]); BLOCK / 4],
+        scales: [[0.0; PANEL]; 2],
+        mins: [0.0; PANEL],
+    };
+}
+
 /// [`Nibbles`] of a group that has the fifth bits of its blocks beside those of another.
 macro_rules! with_fifths {
-    ($group:ty, $added:expr) => {
+    ($group:ty, $low:ty, $added:expr) => {
         impl Nibbles for $group {
+            const BITS: usize = 5;
             const ADDED: i32 = $added;
+            const MINS: bool = <$low as Nibbles>::MINS;
 
             #[inline(always)]
             fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
@@ -204,24 +281,73 @@ use multiply;
 #[cfg(target_arch = "x86_64")]
 macro_rules! products {
     ($token:ident: $set:ident) => {
-        products!($token: $set, q8 Q8Group tile_q8);
-        products!($token: $set, q4 Q4Group tile_nibbles, Q4Group, 8);
-        products!($token: $set, q40 Q40Group tile_nibbles, Q40Group, 2);
-        products!($token: $set, q41 Q41Group tile_nibbles, Q41Group, 1);
-        products!($token: $set, q5 Q5Group tile_nibbles, Q5Group, 8);
-        products!($token: $set, q50 Q50Group tile_nibbles, Q50Group, 2);
-        products!($token: $set, q51 Q51Group tile_nibbles, Q51Group, 1);
-        products!($token: $set, q6 Q6Group tile_q6);
-        products!($token: $set, mx4 Mx4Group tile_mx4);
+        kernel!(
+            pub(super) fn q8($token: $set, product: &mut Product<'_, '_, Q8Group>) {
+                tiles!(tile_q8; product);
+            }
+        );
+        products!($token: $set, q4 Q4Group unpack_nibbles 8 tile_nibbles, Q4Group, 8);
+        products!($token: $set, q40 Q40Group unpack_nibbles 2 tile_nibbles, Q40Group, 2);
+        products!($token: $set, q41 Q41Group unpack_nibbles 1 tile_nibbles, Q41Group, 1);
+        products!($token: $set, q5 Q5Group unpack_nibbles 8 tile_nibbles, Q5Group, 8);
+        products!($token: $set, q50 Q50Group unpack_nibbles 2 tile_nibbles, Q50Group, 2);
+        products!($token: $set, q51 Q51Group unpack_nibbles 1 tile_nibbles, Q51Group, 1);
+        products!($token: $set, q6 Q6Group unpack_q6 8 tile_q6);
+        products!($token: $set, mx4 Mx4Group unpack_mx4 4 tile_mx4);
     };
-    ($token:ident: $set:ident, $name:ident $group:ident $($tile:tt)+) => {
+    ($token:ident: $set:ident, $name:ident $group:ident $unpack:ident $blocks:literal $($tile:tt)+) => {
         kernel!(
             pub(super) fn $name($token: $set, product: &mut Product<'_, '_, $group>) {
-                tiles!($($tile)+; product);
+                if product.rows() <= ROWS {
+                    tiles!($($tile)+; product);
+                } else {
+                    pieces!($unpack, $blocks; product);
+                }
             }
         );
     };
 }
+
+/// Products of more rows than a tile has: a piece of some panels is unpacked once, and then used by all rows. The sums go on
+/// from piece to piece, in the same order.
+#[cfg(target_arch = "x86_64")]
+macro_rules! pieces {
+    ($unpack:ident, $blocks:expr; $product:ident) => {
+        let (rows, panels) = ($product.rows(), $product.panels());
+        let mut unpacked = [[Unpacked::ZERO; PANELS]; PIECE];
+        for panel in (0..panels).step_by(PANELS) {
+            let at_once = PANELS.min(panels - panel);
+            for first in (0..$product.groups).step_by(PIECE / $blocks) {
+                let last = $product.groups.min(first + PIECE / $blocks);
+                for p in 0..at_once {
+                    let [weights] = $product.weights(panel + p);
+                    for (g, group) in weights[first..last].iter().enumerate() {
+                        for block in 0..$blocks {
+                            $unpack(group, block, &mut unpacked[g * $blocks + block][p]);
+                        }
+                    }
+                    $product.prefetch_after(panel + p, first..last);
+                }
+                let piece = &unpacked[..(last - first) * $blocks];
+                let passes = rows.div_ceil(ROWS);
+                let mut row = 0;
+                for pass in 0..passes {
+                    let take = (rows - row).div_ceil(passes - pass);
+                    tile_unpacked(
+                        $product,
+                        (row, take),
+                        (panel, at_once),
+                        first * $blocks,
+                        piece,
+                    );
+                    row += take;
+                }
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use pieces;
 #[cfg(target_arch = "x86_64")]
 use products;
 
@@ -414,6 +540,42 @@ impl<'a, G: Group> Product<'a, '_, G> {
         let blocks = self.groups * BLOCKS;
         std::array::from_fn(|r| {
             &self.x[(row + r) * self.stride..][..blocks].as_chunks().0[..self.groups]
+        })
+    }
+
+    /// The blocks of some rows from a first one on.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn blocks<const R: usize>(
+        &self,
+        row: usize,
+        first: usize,
+        count: usize,
+    ) -> [&'a [RowBlock]; R] {
+        std::array::from_fn(|r| &self.x[(row + r) * self.stride + first..][..count])
+    }
+
+    /// Prefetches as many groups as were read, which are those that are read next.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn prefetch_after(&self, panel: usize, read: std::ops::Range<usize>) {
+        let next = self.weights[panel * self.groups..]
+            .as_ptr()
+            .wrapping_add(read.end);
+        for line in 0..(read.end - read.start) * size_of::<G>() / LINE {
+            prefetch(next.cast::<u8>().wrapping_add(line * LINE));
+        }
+    }
+
+    /// A panel's outputs of a row so far.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn load(&self, row: usize, panel: usize) -> [f32; PANEL] {
+        let out = &self.out[row][panel * PANEL..];
+        out.first_chunk().copied().unwrap_or_else(|| {
+            let mut values = [0.0; PANEL];
+            values[..out.len()].copy_from_slice(out);
+            values
         })
     }
 

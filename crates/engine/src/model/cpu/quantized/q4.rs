@@ -72,6 +72,8 @@ impl Q4Group {
 }
 
 impl Nibbles for Q4Group {
+    const MINS: bool = true;
+
     #[inline(always)]
     fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
         &self.weights[block]

@@ -102,4 +102,4 @@ impl Group for Q50Group {
     multiply!(q50, nibbles);
 }
 
-with_fifths!(Q50Group, 16);
+with_fifths!(Q50Group, Q40Group, 16);

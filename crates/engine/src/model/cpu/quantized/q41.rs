@@ -56,6 +56,8 @@ impl Group for Q41Group {
 }
 
 impl Nibbles for Q41Group {
+    const MINS: bool = true;
+
     #[inline(always)]
     fn nibbles(&self, _: usize) -> &[Vector; BLOCK / 8] {
         &self.weights
@@ -100,4 +102,4 @@ impl Group for Q51Group {
     multiply!(q51, nibbles);
 }
 
-with_fifths!(Q51Group, 0);
+with_fifths!(Q51Group, Q41Group, 0);

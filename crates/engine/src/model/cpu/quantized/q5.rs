@@ -34,4 +34,4 @@ impl Group for Q5Group {
     multiply!(q5, nibbles);
 }
 
-with_fifths!(Q5Group, 0);
+with_fifths!(Q5Group, Q4Group, 0);

@@ -247,8 +247,15 @@ fn of<G: Group>(
 /// Weights and activations with the largest possible sums: none may be cut off at 16 bits.
 #[test]
 fn the_largest_sums_are_exact_by_all_instructions() {
+    // As many rows as one tile has, and more.
+    for rows in [4, 7] {
+        largest_sums_are_exact(rows);
+    }
+}
+
+fn largest_sums_are_exact(rows: usize) {
     let (outputs, inputs) = (16, 256);
-    let x: Vec<f32> = (0..4 * inputs)
+    let x: Vec<f32> = (0..rows * inputs)
         .map(|i| [1.0, -1.0][i / inputs % 2])
         .collect();
     let all = |kind: StorageType, block: &[u8]| {
