@@ -10,7 +10,7 @@ fmt:
 # Everything that must hold before a commit.
 lint:
     cargo fmt --all -- --check
-    cargo clippy --all-targets --test cuda_driver -- -D warnings
+    cargo clippy --all-targets --test cuda_driver --test kernels -- -D warnings
     cargo clippy --no-default-features --lib --bin juror -- -D warnings
     cargo clippy -p juror-candle-transformers --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
@@ -19,9 +19,9 @@ lint:
 test *ARGS:
     cargo test {{ ARGS }}
 
-# The host's side of CUDA on an imitated driver: the program is built a second time, with the feature `cuda`.
+# CUDA's kernels in an emulation, and the host's side on an imitated driver: the program is built a second time, with the feature `cuda`.
 test-driver *ARGS:
-    cargo test --test cuda_driver {{ ARGS }}
+    cargo test --test kernels --test cuda_driver {{ ARGS }}
 
 # Families against candle-transformers; the goldens of `cargo test` hold them against transformers.
 candle-transformers *ARGS:

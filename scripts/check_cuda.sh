@@ -20,7 +20,7 @@ cp scripts/stand_in_nvcc.sh "$CARGO_TARGET_DIR/stand-in/bin/nvcc"
 unset NVCC CUDA_PATH CUDA_ROOT CUDA_TOOLKIT_ROOT_DIR CUDNN_LIB
 export CUDA_HOME="$CARGO_TARGET_DIR/stand-in" PATH="$CARGO_TARGET_DIR/stand-in/bin:$PATH" CUDA_COMPUTE_CAP=90
 
-options=(--features cuda-imitation --all-targets --test cuda_driver --config scripts/cuda_check.toml)
+options=(--features cuda-imitation --all-targets --test cuda_driver --test kernels --config scripts/cuda_check.toml)
 if [[ ${1:-} == check ]]; then
     shift
     exec cargo check "${options[@]}" "$@"
