@@ -19,10 +19,10 @@ use std::arch::x86_64::{
 use fearless_simd::kernel;
 use pulp::cast;
 
-use super::mx4::{NUMBERS, ZERO};
+use super::mx4::NUMBERS;
 use super::{
-    BLOCK, Mx4Group, Nibbles, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group,
-    Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
+    BLOCK, Mx4Group, Nibbles, Outputs, PANEL, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group,
+    Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
@@ -68,17 +68,17 @@ products!(avx2: Avx2);
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn tile_unpacked<G: Unpack>(
-    product: &mut Product<'_, '_, G>,
+    product: &Product<'_, '_, G>,
     (row, rows): (usize, usize),
-    (panel, _): (usize, usize),
     first: usize,
     piece: &[[Unpacked; PANELS]],
+    sums: &mut [[Outputs; PANELS]],
 ) {
     match rows {
-        1 => rows_unpacked::<G, 1>(product, row, panel, first, piece),
-        2 => rows_unpacked::<G, 2>(product, row, panel, first, piece),
-        3 => rows_unpacked::<G, 3>(product, row, panel, first, piece),
-        _ => rows_unpacked::<G, 4>(product, row, panel, first, piece),
+        1 => rows_unpacked::<G, 1>(product, row, first, piece, sums),
+        2 => rows_unpacked::<G, 2>(product, row, first, piece, sums),
+        3 => rows_unpacked::<G, 3>(product, row, first, piece, sums),
+        _ => rows_unpacked::<G, 4>(product, row, first, piece, sums),
     }
 }
 
@@ -86,17 +86,17 @@ fn tile_unpacked<G: Unpack>(
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
 fn rows_unpacked<G: Unpack, const R: usize>(
-    product: &mut Product<'_, '_, G>,
+    product: &Product<'_, '_, G>,
     row: usize,
-    panel: usize,
     first: usize,
     piece: &[[Unpacked; PANELS]],
+    sums: &mut [[Outputs; PANELS]],
 ) {
     let x: [&[RowBlock]; R] = product.blocks(row, first, piece.len());
-    let mut out = [[[_mm256_setzero_ps(); 2]; 1]; R];
+    let mut out = [[_mm256_setzero_ps(); 2]; R];
     if first > 0 {
         for r in 0..R {
-            out[r][0] = cast(product.load(row + r, panel));
+            out[r] = cast(sums[row + r][0].0);
         }
     }
     for (b, [block]) in piece.iter().enumerate() {
@@ -120,15 +120,17 @@ fn rows_unpacked<G: Unpack, const R: usize>(
                 let sums = sums[r].plus(G::offset(x, part));
                 for v in 0..2 {
                     let scale = _mm256_mul_ps(scales[v], scale);
-                    out[r][0][v] = _mm256_fmadd_ps(scale, sums[v], out[r][0][v]);
+                    out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
                     if G::MINS {
-                        out[r][0][v] = _mm256_fmadd_ps(mins[v], sum, out[r][0][v]);
+                        out[r][v] = _mm256_fmadd_ps(mins[v], sum, out[r][v]);
                     }
                 }
             }
         }
     }
-    product.store_tile(row, panel, &out);
+    for r in 0..R {
+        sums[row + r][0].0 = cast(out[r]);
+    }
 }
 
 #[inline]
@@ -354,104 +356,6 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                         if group.min().is_some() {
                             out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
                         }
-                    }
-                }
-            }
-        }
-    }
-    product.store_tile(row, panel, &out);
-}
-
-/// `R` rows times `P` panels, all inputs.
-#[inline]
-#[target_feature(enable = "avx2,f16c,fma")]
-fn tile_q6<const R: usize, const P: usize>(
-    product: &mut Product<'_, '_, Q6Group>,
-    row: usize,
-    panel: usize,
-    passes: (usize, usize),
-) {
-    let weights: [&[Q6Group]; P] = product.weights(panel);
-    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
-    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
-    let mut ahead = product.ahead(weights, passes);
-    for g in 0..product.groups {
-        ahead.until((g + 1) * size_of::<Q6Group>());
-        for p in 0..P {
-            let group = &weights[p][g];
-            let scale = halves(&group.scale);
-            for part in 0..8 {
-                for half in 0..2 {
-                    let mut sums = [Sums::new(); R];
-                    for i in 0..4 {
-                        let w = six_bits(&group.low[part][i], half, &group.high[part][half], i);
-                        for r in 0..R {
-                            sums[r].add(w, inputs(x[r][g][part].values[4 * half + i]));
-                            if (i + 1) % Sums::fit(6) == 0 {
-                                sums[r].widen();
-                            }
-                        }
-                    }
-                    let own = signed_bytes(&group.scales[2 * part + half]);
-                    let scales = [
-                        _mm256_mul_ps(scale[0], own[0]),
-                        _mm256_mul_ps(scale[1], own[1]),
-                    ];
-                    for r in 0..R {
-                        let x = &x[r][g][part];
-                        let scale = _mm256_set1_ps(x.scale);
-                        let sums = sums[r].plus(x.halves[half]);
-                        for v in 0..2 {
-                            let scale = _mm256_mul_ps(scales[v], scale);
-                            out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    product.store_tile(row, panel, &out);
-}
-
-/// `R` rows times `P` panels, all inputs.
-#[inline]
-#[target_feature(enable = "avx2,f16c,fma")]
-fn tile_mx4<const R: usize, const P: usize>(
-    product: &mut Product<'_, '_, Mx4Group>,
-    row: usize,
-    panel: usize,
-    passes: (usize, usize),
-) {
-    let weights: [&[Mx4Group]; P] = product.weights(panel);
-    let x: [&[[RowBlock; 4]]; R] = product.activations(row);
-    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
-    let mut ahead = product.ahead(weights, passes);
-    for g in 0..product.groups {
-        ahead.until((g + 1) * size_of::<Mx4Group>());
-        for p in 0..P {
-            let group = &weights[p][g];
-            for part in 0..4 {
-                let mut sums = [Sums::new(); R];
-                for i in 0..4 {
-                    let (first, second) = mx4_numbers(&group.weights[part][i]);
-                    for r in 0..R {
-                        let x = &x[r][g][part].values;
-                        sums[r].add(first, inputs(x[i]));
-                        sums[r].add(second, inputs(x[i + 4]));
-                        // The numbers are at most 24, so they have five bits.
-                        if (2 * i + 2) % Sums::fit(5) == 0 {
-                            sums[r].widen();
-                        }
-                    }
-                }
-                let scales = powers(&group.scales[part]);
-                for r in 0..R {
-                    let x = &x[r][g][part];
-                    let scale = _mm256_set1_ps(x.scale);
-                    let sums = sums[r].plus(x.offset_of(ZERO));
-                    for v in 0..2 {
-                        let scale = _mm256_mul_ps(scales[v], scale);
-                        out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
                     }
                 }
             }

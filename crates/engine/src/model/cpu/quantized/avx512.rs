@@ -15,10 +15,10 @@ use std::arch::x86_64::{
 use fearless_simd::kernel;
 use pulp::cast;
 
-use super::mx4::{NUMBERS, ZERO};
+use super::mx4::NUMBERS;
 use super::{
-    BLOCK, Mx4Group, Nibbles, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group, Q40Group,
-    Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
+    BLOCK, Mx4Group, Nibbles, Outputs, PANEL, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group,
+    Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. Few rows leave
@@ -70,42 +70,44 @@ const PANELS: usize = 2;
 
 products!(avx512: Avx512);
 
-/// [`rows_unpacked`] for a number of rows, of which there are three at least.
+/// [`rows_unpacked`] for a number of rows.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn tile_unpacked<G: Unpack>(
-    product: &mut Product<'_, '_, G>,
+    product: &Product<'_, '_, G>,
     (row, rows): (usize, usize),
-    panels: (usize, usize),
     first: usize,
     piece: &[[Unpacked; PANELS]],
+    sums: &mut [[Outputs; PANELS]],
 ) {
     match rows {
-        3 => rows_unpacked::<G, 3>(product, row, panels, first, piece),
-        4 => rows_unpacked::<G, 4>(product, row, panels, first, piece),
-        5 => rows_unpacked::<G, 5>(product, row, panels, first, piece),
-        _ => rows_unpacked::<G, 6>(product, row, panels, first, piece),
+        1 => rows_unpacked::<G, 1>(product, row, first, piece, sums),
+        2 => rows_unpacked::<G, 2>(product, row, first, piece, sums),
+        3 => rows_unpacked::<G, 3>(product, row, first, piece, sums),
+        4 => rows_unpacked::<G, 4>(product, row, first, piece, sums),
+        5 => rows_unpacked::<G, 5>(product, row, first, piece, sums),
+        _ => rows_unpacked::<G, 6>(product, row, first, piece, sums),
     }
 }
 
 /// `R` rows times a piece of two panels, whose blocks are those from `first` on; if there is one panel, what the second gives
-/// is left out.
+/// is left out later.
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn rows_unpacked<G: Unpack, const R: usize>(
-    product: &mut Product<'_, '_, G>,
+    product: &Product<'_, '_, G>,
     row: usize,
-    (panel, panels): (usize, usize),
     first: usize,
     piece: &[[Unpacked; PANELS]],
+    outputs: &mut [[Outputs; PANELS]],
 ) {
     let x: [&[RowBlock]; R] = product.blocks(row, first, piece.len());
     let mut out = [[_mm512_setzero_ps(); PANELS]; R];
     if first > 0 {
         for r in 0..R {
-            for p in 0..panels {
-                out[r][p] = cast(product.load(row + r, panel + p));
+            for p in 0..PANELS {
+                out[r][p] = cast(outputs[row + r][p].0);
             }
         }
     }
@@ -140,8 +142,8 @@ fn rows_unpacked<G: Unpack, const R: usize>(
         }
     }
     for r in 0..R {
-        for p in 0..panels {
-            product.store(row + r, panel + p, &cast(out[r][p]));
+        for p in 0..PANELS {
+            outputs[row + r][p].0 = cast(out[r][p]);
         }
     }
 }
@@ -289,119 +291,6 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
                     if <G as Nibbles>::MINS {
                         out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
                     }
-                }
-            }
-        }
-    }
-    product.store_tile(row, panel, &out);
-}
-
-/// `R` rows times `P` panels, all inputs.
-#[allow(clippy::needless_range_loop)]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_q6<const R: usize, const P: usize>(
-    product: &mut Product<'_, '_, Q6Group>,
-    row: usize,
-    panel: usize,
-    passes: (usize, usize),
-) {
-    let weights: [&[Q6Group]; P] = product.weights(panel);
-    let x: [&[[RowBlock; 8]]; R] = product.activations(row);
-    let mut out = [[_mm512_setzero_ps(); P]; R];
-    let mut ahead = product.ahead(weights, passes);
-    for g in 0..product.groups {
-        ahead.until((g + 1) * size_of_val(&weights[0][g]));
-        for part in 0..8 {
-            for half in 0..2 {
-                let mut sums = [[_mm512_setzero_si512(); P]; R];
-                for r in 0..R {
-                    sums[r] = [_mm512_set1_epi32(x[r][g][part].halves[half]); P];
-                }
-                for i in 0..4 {
-                    let mut w = [_mm512_setzero_si512(); P];
-                    for p in 0..P {
-                        let group = &weights[p][g];
-                        let both = vector(&group.low[part][i]);
-                        let bits = vector(&group.high[part][half]);
-                        w[p] = six_bits(both, half, bits, i);
-                    }
-                    for r in 0..R {
-                        let x = inputs(x[r][g][part].values[4 * half + i]);
-                        for p in 0..P {
-                            sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], w[p], x);
-                        }
-                    }
-                }
-                let mut scales = [_mm512_setzero_ps(); P];
-                for p in 0..P {
-                    let group = &weights[p][g];
-                    let own = signed_bytes(group.scales[2 * part + half]);
-                    scales[p] = _mm512_mul_ps(halves(group.scale), own);
-                }
-                for r in 0..R {
-                    let scale = _mm512_set1_ps(x[r][g][part].scale);
-                    for p in 0..P {
-                        let scale = _mm512_mul_ps(scales[p], scale);
-                        let sum = _mm512_cvtepi32_ps(sums[r][p]);
-                        out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
-                    }
-                }
-            }
-        }
-    }
-    product.store_tile(row, panel, &out);
-}
-
-/// `R` rows times `P` panels, all inputs.
-#[allow(clippy::needless_range_loop)]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_mx4<const R: usize, const P: usize>(
-    product: &mut Product<'_, '_, Mx4Group>,
-    row: usize,
-    panel: usize,
-    passes: (usize, usize),
-) {
-    let weights: [&[Mx4Group]; P] = product.weights(panel);
-    let x: [&[[RowBlock; 4]]; R] = product.activations(row);
-    let mut out = [[_mm512_setzero_ps(); P]; R];
-    let mut ahead = product.ahead(weights, passes);
-    for g in 0..product.groups {
-        ahead.until((g + 1) * size_of_val(&weights[0][g]));
-        for part in 0..4 {
-            let mut sums = [[_mm512_setzero_si512(); P]; R];
-            for r in 0..R {
-                sums[r] = [_mm512_set1_epi32(x[r][g][part].offset_of(ZERO)); P];
-            }
-            for i in 0..4 {
-                let (mut first, mut second) =
-                    ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
-                for p in 0..P {
-                    (first[p], second[p]) = mx4_numbers(&weights[p][g].weights[part][i]);
-                }
-                for r in 0..R {
-                    let x = inputs(x[r][g][part].values[i]);
-                    for p in 0..P {
-                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], first[p], x);
-                    }
-                }
-                for r in 0..R {
-                    let x = inputs(x[r][g][part].values[i + 4]);
-                    for p in 0..P {
-                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], second[p], x);
-                    }
-                }
-            }
-            let mut scales = [_mm512_setzero_ps(); P];
-            for p in 0..P {
-                scales[p] = powers(weights[p][g].scales[part]);
-            }
-            for r in 0..R {
-                let scale = _mm512_set1_ps(x[r][g][part].scale);
-                for p in 0..P {
-                    let scale = _mm512_mul_ps(scales[p], scale);
-                    out[r][p] = _mm512_fmadd_ps(scale, _mm512_cvtepi32_ps(sums[r][p]), out[r][p]);
                 }
             }
         }

@@ -188,7 +188,18 @@ impl Unpack for Mx4Group {
 
 /// Blocks that are unpacked at a time: they stay in the first-level cache while all rows use them.
 #[cfg(target_arch = "x86_64")]
-const PIECE: usize = 16;
+const PIECE: usize = 8;
+
+/// Sums of a panel and a row, which go on from piece to piece. Those of all rows lie side by side: in the result they are so
+/// far apart that they may push each other out of the cache.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Outputs([f32; PANEL]);
+
+/// How far ahead weights are prefetched that few rows use, in bytes.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 8 << 10;
 
 /// A block of a panel as products with many rows use it, which would else unpack it for every few rows.
 #[cfg(target_arch = "x86_64")]
@@ -286,35 +297,36 @@ macro_rules! products {
                 tiles!(tile_q8; product);
             }
         );
-        products!($token: $set, q4 Q4Group unpack_nibbles 8 tile_nibbles, Q4Group, 8);
-        products!($token: $set, q40 Q40Group unpack_nibbles 2 tile_nibbles, Q40Group, 2);
-        products!($token: $set, q41 Q41Group unpack_nibbles 1 tile_nibbles, Q41Group, 1);
-        products!($token: $set, q5 Q5Group unpack_nibbles 8 tile_nibbles, Q5Group, 8);
-        products!($token: $set, q50 Q50Group unpack_nibbles 2 tile_nibbles, Q50Group, 2);
-        products!($token: $set, q51 Q51Group unpack_nibbles 1 tile_nibbles, Q51Group, 1);
-        products!($token: $set, q6 Q6Group unpack_q6 8 tile_q6);
-        products!($token: $set, mx4 Mx4Group unpack_mx4 4 tile_mx4);
+        products!($token: $set, q4 Q4Group unpack_nibbles 8 tile_nibbles);
+        products!($token: $set, q40 Q40Group unpack_nibbles 2 tile_nibbles);
+        products!($token: $set, q41 Q41Group unpack_nibbles 1 tile_nibbles);
+        products!($token: $set, q5 Q5Group unpack_nibbles 8 tile_nibbles);
+        products!($token: $set, q50 Q50Group unpack_nibbles 2 tile_nibbles);
+        products!($token: $set, q51 Q51Group unpack_nibbles 1 tile_nibbles);
+        products!($token: $set, q6 Q6Group unpack_q6 8);
+        products!($token: $set, mx4 Mx4Group unpack_mx4 4);
     };
-    ($token:ident: $set:ident, $name:ident $group:ident $unpack:ident $blocks:literal $($tile:tt)+) => {
+    ($token:ident: $set:ident, $name:ident $group:ident $unpack:ident $blocks:literal $($tile:ident)?) => {
         kernel!(
             pub(super) fn $name($token: $set, product: &mut Product<'_, '_, $group>) {
-                if product.rows() <= ROWS {
-                    tiles!($($tile)+; product);
-                } else {
-                    pieces!($unpack, $blocks; product);
-                }
+                $(if product.rows() <= ROWS {
+                    tiles!($tile, $group, $blocks; product);
+                    return;
+                })?
+                pieces!($unpack, $blocks; product);
             }
         );
     };
 }
 
-/// Products of more rows than a tile has: a piece of some panels is unpacked once, and then used by all rows. The sums go on
-/// from piece to piece, in the same order.
+/// Products of many rows: a piece of some panels is unpacked once, and then used by all rows. The sums go on from piece to
+/// piece, in the same order.
 #[cfg(target_arch = "x86_64")]
 macro_rules! pieces {
     ($unpack:ident, $blocks:expr; $product:ident) => {
         let (rows, panels) = ($product.rows(), $product.panels());
         let mut unpacked = [[Unpacked::ZERO; PANELS]; PIECE];
+        let mut sums = vec![[Outputs([0.0; PANEL]); PANELS]; rows];
         for panel in (0..panels).step_by(PANELS) {
             let at_once = PANELS.min(panels - panel);
             for first in (0..$product.groups).step_by(PIECE / $blocks) {
@@ -326,21 +338,20 @@ macro_rules! pieces {
                             $unpack(group, block, &mut unpacked[g * $blocks + block][p]);
                         }
                     }
-                    $product.prefetch_after(panel + p, first..last);
+                    $product.prefetch_after(panel + p, first..last, rows <= 2 * ROWS);
                 }
                 let piece = &unpacked[..(last - first) * $blocks];
                 let passes = rows.div_ceil(ROWS);
                 let mut row = 0;
                 for pass in 0..passes {
                     let take = (rows - row).div_ceil(passes - pass);
-                    tile_unpacked(
-                        $product,
-                        (row, take),
-                        (panel, at_once),
-                        first * $blocks,
-                        piece,
-                    );
+                    tile_unpacked($product, (row, take), first * $blocks, piece, &mut sums);
                     row += take;
+                }
+            }
+            for (row, sums) in sums.iter().enumerate() {
+                for (p, sums) in sums[..at_once].iter().enumerate() {
+                    $product.store(row, panel + p, &sums.0);
                 }
             }
         }
@@ -555,28 +566,17 @@ impl<'a, G: Group> Product<'a, '_, G> {
         std::array::from_fn(|r| &self.x[(row + r) * self.stride + first..][..count])
     }
 
-    /// Prefetches as many groups as were read, which are those that are read next.
+    /// Prefetches as many groups as were read, which are read after them, or soon if few rows use each.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn prefetch_after(&self, panel: usize, read: std::ops::Range<usize>) {
+    fn prefetch_after(&self, panel: usize, read: std::ops::Range<usize>, few: bool) {
+        let distance = if few { AHEAD } else { 0 };
         let next = self.weights[panel * self.groups..]
             .as_ptr()
             .wrapping_add(read.end);
         for line in 0..(read.end - read.start) * size_of::<G>() / LINE {
-            prefetch(next.cast::<u8>().wrapping_add(line * LINE));
+            prefetch(next.cast::<u8>().wrapping_add(distance + line * LINE));
         }
-    }
-
-    /// A panel's outputs of a row so far.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn load(&self, row: usize, panel: usize) -> [f32; PANEL] {
-        let out = &self.out[row][panel * PANEL..];
-        out.first_chunk().copied().unwrap_or_else(|| {
-            let mut values = [0.0; PANEL];
-            values[..out.len()].copy_from_slice(out);
-            values
-        })
     }
 
     /// Writes the outputs of a tile, `R` rows times `P` panels, to their rows; a `V` holds a panel's outputs.
