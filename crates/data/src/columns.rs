@@ -128,7 +128,9 @@ impl ColumnMap {
                         "`{field}` is given two columns, `{other_key}` and `{key}`: keep one"
                     )));
                 }
-                if other_key == key {
+                // A conversation is both.
+                let is_both = (*other, field) == (Field::Question, Field::Response);
+                if other_key == key && !is_both {
                     return Err(ColumnError(format!(
                         "`{key}` is given for {other} and for {field}: a column can be one of them only"
                     )));

@@ -1,6 +1,7 @@
 //! Chat messages as a question or a response.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -12,16 +13,31 @@ use super::content_part::{ContentPart, REASONING, TOOL_CALLS, TOOL_RESULTS, add}
 /// The known roles of messages.
 const ROLES: &str = "system, developer, user, human, assistant, gpt, tool, function";
 
+/// What a response is called that was never written.
+pub(super) const CUT_OFF: &str = "blank; the conversation ends without an answer";
+
 fn is_known(role: &str) -> bool {
     ROLES.split(", ").any(|known| known == role)
 }
 
-/// One message, as chat completions have it, or `ShareGPT` (`from`, `value`).
+/// A role as chat completions call it: `ShareGPT`, Gemini and `OpenCompass` have names of their own.
+fn usual(role: &str) -> &str {
+    match role {
+        "human" | "HUMAN" | "USER" => "user",
+        "gpt" | "model" | "bot" | "BOT" | "ASSISTANT" => "assistant",
+        "SYSTEM" => "system",
+        "observation" => "tool",
+        role => role,
+    }
+}
+
+/// One message, as chat completions have it, `ShareGPT` (`from`, `value`), Gemini (`parts`) or `OpenCompass` (`prompt`).
 #[derive(Debug, Deserialize)]
 struct Message {
     role: Option<String>,
     from: Option<String>,
     content: Option<Content>,
+    #[serde(alias = "parts", alias = "prompt")]
     value: Option<Content>,
     /// The thinking, if a server separated it; it is not judged.
     reasoning_content: Option<Value>,
@@ -60,6 +76,19 @@ impl Turn {
     }
 }
 
+/// The list of objects in a text that is JSON: it, the one under its key `messages`, or one of itself alone if it has a `role`.
+pub(super) fn listed(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.trim_start();
+    if !text.starts_with('{') {
+        return text.starts_with('[').then_some(text.into());
+    }
+    let mut object: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    match object.remove("messages") {
+        Some(messages) => Some(messages.get().into()),
+        None => object.get("role").map(|_| format!("[{text}]").into()),
+    }
+}
+
 /// What was taken, and what of it was left out.
 fn without(taken: &'static str, left_out: &[&str]) -> Cow<'static, str> {
     match left_out {
@@ -84,10 +113,9 @@ impl Messages {
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
 
-    /// The messages in a text that is JSON. The text may be a list of other objects, so each must have a known role and content.
+    /// The messages in a text that is JSON ([`listed`]). It may be a list of other objects, so each must have a known role and content.
     pub(super) fn in_text(text: &str) -> Option<Self> {
-        let text = text.trim_start();
-        let messages = text.starts_with('[').then(|| Self::parse(text)).flatten()?;
+        let messages = Self::parse(&listed(text)?)?;
         let is_message = |message: &Message| {
             message.role().is_some_and(is_known)
                 && (message.content().is_some() || message.thinking().is_some())
@@ -97,7 +125,7 @@ impl Messages {
 
     /// Refuses unknown roles, since what they say would be left out.
     pub(super) fn check_roles(&self) -> Result<(), String> {
-        let is_unknown = |role: &&str| !is_known(role) && *role != "model";
+        let is_unknown = |role: &&str| !is_known(role);
         match self.0.iter().filter_map(Message::role).find(is_unknown) {
             Some(role) => Err(format!(
                 "chat messages with the role `{role}`, which is not known: the roles are {ROLES}"
@@ -109,9 +137,8 @@ impl Messages {
     /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system
     /// prompt is for the model that answers, not part of the question.
     pub(super) fn question(&self) -> Result<Turn, String> {
-        let is_user = |message: &Message| {
-            matches!(message.role(), Some("user" | "human")) && !message.only(TOOL_RESULTS)
-        };
+        let is_user =
+            |message: &Message| message.role() == Some("user") && !message.only(TOOL_RESULTS);
         let last = self.0.iter().rposition(is_user);
         let last = last.ok_or("chat messages without a turn of the user")?;
         let is_system = |message: &Message| matches!(message.role(), Some("system" | "developer"));
@@ -153,14 +180,33 @@ impl Messages {
         })
     }
 
+    /// Whether they are a rollout that was cut off: they end with a tool's call or result, or begin with the assistant's turn and end with
+    /// the user's.
+    fn are_cut_off(&self) -> bool {
+        let of_tool = |message: &Message| {
+            matches!(message.role(), Some("tool" | "function"))
+                || message.only(TOOL_RESULTS)
+                || message.calls_alone()
+        };
+        match self.0.as_slice() {
+            [.., last] if of_tool(last) => self.0.iter().any(Message::is_answer),
+            [first, .., last] => first.is_answer() && !last.is_answer(),
+            _ => false,
+        }
+    }
+
     /// The response: the last turn, which must be the assistant's. Where all of its text is its thinking, it is blank, unless
-    /// `in_reasoning` says that the answer is there.
+    /// `in_reasoning` says that the answer is there; so it is where the conversation was cut off.
     pub(super) fn response(&self, in_reasoning: bool) -> Result<Turn, String> {
+        if self.are_cut_off() {
+            let (text, what) = (String::new(), CUT_OFF.into());
+            return Ok(Turn { text, what });
+        }
         let last = self.0.last().filter(|message| message.is_answer());
         let message = last.ok_or("chat messages whose last turn is not the assistant's")?;
         let thinking = message.thinking();
         let (text, mut left_out) = match message.content() {
-            None if thinking.is_some() && !message.calls_alone() => (String::new(), Vec::new()),
+            None if thinking.is_some() => (String::new(), Vec::new()),
             _ => message.text()?,
         };
         let what = match thinking {
@@ -195,9 +241,9 @@ pub fn conversation(turns: &[(&str, String)]) -> String {
     }
     let turns = turns.iter().map(|(role, text)| {
         let speaker = match *role {
-            "user" | "human" => "User",
-            "assistant" | "gpt" | "model" | "function_call" => "Assistant",
-            "tool" | "function" | "observation" => "Tool",
+            "user" => "User",
+            "assistant" | "function_call" => "Assistant",
+            "tool" | "function" => "Tool",
             _ => "Other",
         };
         format!("{speaker}: {}", indented(text))
@@ -227,39 +273,31 @@ fn indented(text: &str) -> String {
 /// than a role and text stays as it is.
 pub(super) fn prompt_of(json: &str) -> Vec<Value> {
     let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
-    let is_answer =
-        |message: &Value| matches!(role_of(message), Some("assistant" | "gpt" | "model"));
-    if messages.last().is_some_and(is_answer) {
+    if messages.last().and_then(role_of) == Some("assistant") {
         messages.pop();
     }
     messages.into_iter().map(plain).collect()
 }
 
 fn role_of(message: &Value) -> Option<&str> {
-    message["role"].as_str().or(message["from"].as_str())
+    let role = message["role"].as_str().or(message["from"].as_str());
+    role.map(usual)
 }
 
 fn plain(message: Value) -> Value {
     let Some(role) = role_of(&message) else {
         return message;
     };
-    let role = match role {
-        "human" => "user",
-        "gpt" => "assistant",
-        role => role,
-    };
-    let own = |key: &str| matches!(key, "role" | "content" | "from" | "value");
+    let contents = ["content", "value", "parts", "prompt"];
+    let own = |key: &str| matches!(key, "role" | "from") || contents.contains(&key);
     let more = message.as_object().is_some_and(|message| {
         let mut entries = message.iter();
         entries.any(|(key, value)| !own(key) && !value.is_null())
     });
-    let content = match (&message["content"], &message["value"]) {
-        (Value::Null, value) => value,
-        (content, _) => content,
-    };
-    let text = match content {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => parts
+    let mut contents = contents.iter().map(|key| &message[*key]);
+    let text = match contents.find(|content| !content.is_null()) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Array(parts)) => parts
             .iter()
             .map(|part| match ContentPart::read(part) {
                 Ok(ContentPart::Text(text)) => Some(text),
@@ -276,7 +314,8 @@ fn plain(message: Value) -> Value {
 
 impl Message {
     fn role(&self) -> Option<&str> {
-        self.role.as_deref().or(self.from.as_deref())
+        let role = self.role.as_deref().or(self.from.as_deref());
+        role.map(usual)
     }
 
     fn content(&self) -> Option<&Content> {
@@ -301,7 +340,7 @@ impl Message {
     }
 
     fn is_answer(&self) -> bool {
-        matches!(self.role(), Some("assistant" | "gpt" | "model"))
+        self.role() == Some("assistant")
     }
 
     /// Whether the message has parts of this kind and no text.

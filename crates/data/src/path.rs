@@ -19,6 +19,8 @@ enum Step {
     Place(usize),
     /// `[*]`: every element.
     Each,
+    /// `parts[*]`: the parts of one text, without Gemini's thinking, which is marked.
+    Parts,
     /// `*` as a key: every value of an object.
     EachKey,
     /// `[key=text]`: the elements that are objects with this text under the key.
@@ -55,6 +57,7 @@ impl KeyPath {
             for place in places.split_inclusive(']') {
                 let place = place.strip_prefix('[')?.strip_suffix(']')?;
                 let step = match (place, place.split_once('=')) {
+                    ("*", _) if key == "parts" => Step::Parts,
                     ("*", _) => Step::Each,
                     (_, Some((key, text))) => Step::Where(key.into(), text.into()),
                     _ if place.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -106,6 +109,10 @@ impl KeyPath {
                     Step::Key(key) => inner.extend(value.key(key)?),
                     Step::Place(place) => inner.extend(value.elements().into_iter().nth(*place)),
                     Step::Each => inner.extend(value.elements()),
+                    Step::Parts => inner.extend(value.elements().into_iter().filter(|part| {
+                        let thought = part.key("thought").ok().flatten();
+                        thought.is_none_or(|thought| thought.text() != "true")
+                    })),
                     Step::EachKey => inner.extend(value.values()?),
                     Step::Where(key, text) => {
                         for element in value.elements() {

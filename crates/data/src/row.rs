@@ -88,14 +88,19 @@ impl<'a> Row<'a> {
         only(self.of_key(key), key, self.line)
     }
 
-    /// The first key that holds a list of objects other than chat messages.
-    pub(super) fn list_of_objects(&self) -> Option<Cow<'a, str>> {
+    /// The first key that holds a list of objects with one of these keys, which have `, ` between them.
+    pub(super) fn list_of_rows(&self, keys: &str) -> Option<Cow<'a, str>> {
+        let line = self.line;
+        let is_row = |raw: &str| {
+            let first = Value { line, raw }.elements().into_iter().next();
+            let entries = first.and_then(|first| Entries::parse(first.raw, line).ok());
+            entries.is_some_and(|row| {
+                row.iter()
+                    .any(|(key, _)| keys.split(", ").any(|it| it == key))
+            })
+        };
         let mut entries = self.entries.iter();
-        let found = entries.find(|(_, value)| {
-            let within = value.strip_prefix('[').map(str::trim_start);
-            within.is_some_and(|within| within.starts_with('{')) && Messages::parse(value).is_none()
-        });
-        found.map(|(key, _)| key)
+        Some(entries.find(|entry| is_row(entry.1))?.0)
     }
 
     /// The row's keys, in the order written.

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The most criteria of one rubric.
 const MOST_CRITERIA: usize = 200;
@@ -176,24 +176,18 @@ impl Rubric {
     pub fn from_json(value: &Value) -> Result<Self, RubricError> {
         let wrong = |what: &str| RubricError(format!("{what}: it must be a list of criteria"));
         match value {
-            Value::String(text) => {
-                let value = serde_json::from_str(text).map_err(|_| wrong("a text"))?;
-                match &value {
-                    Value::String(_) => Err(wrong("a text")),
-                    value => Self::from_json(value),
-                }
-            }
+            Value::String(text) => match serde_json::from_str(text) {
+                Ok(value @ (Value::Array(_) | Value::Object(_))) => Self::from_json(&value),
+                _ => Err(wrong("a text")),
+            },
             Value::Object(entries) => {
-                let list = entries.get("criteria").or_else(|| entries.get("rubrics"));
-                match list {
+                match entries.get("criteria").or_else(|| entries.get("rubrics")) {
                     Some(Value::Array(criteria)) => Self::of_list(criteria),
                     _ => Err(wrong("an object without `criteria`")),
                 }
             }
             Value::Array(criteria) => Self::of_list(criteria),
-            Value::Null => Err(wrong("null")),
-            Value::Bool(_) => Err(wrong("true or false")),
-            Value::Number(_) => Err(wrong("a number")),
+            other => Err(wrong(&other.to_string())),
         }
     }
 
@@ -291,28 +285,16 @@ fn weighted(scores: impl Iterator<Item = (f64, f64)>) -> f64 {
 
 /// A criterion in the form that data sets have.
 fn of_data(value: &Value) -> Result<Criterion, String> {
-    let entries = match value {
-        Value::String(text) => {
-            return Ok(Criterion {
-                name: None,
-                text: text.clone(),
-                points: 1.0,
-                scale: None,
-            });
-        }
-        Value::Object(entries) => entries,
-        _ => return Err("it is neither a text nor an object".into()),
-    };
     let first = |keys: &[&str]| {
-        let mut found = keys.iter().filter_map(|key| entries.get(*key));
+        let mut found = keys.iter().filter_map(|key| value.get(*key));
         found.find(|value| !value.is_null())
     };
     let text = first(&["criterion", "text", "description", "rubric", "requirement"]);
-    let Some(Value::String(text)) = text else {
-        let keys: Vec<&str> = entries.keys().map(String::as_str).collect();
+    let Value::String(text) = text.unwrap_or(value) else {
+        let keys = value.as_object().into_iter().flat_map(Map::keys);
         return Err(format!(
             "no text under `criterion`, `text`, `description`, `rubric` or `requirement`: it has {}",
-            keys.join(", ")
+            keys.map(String::as_str).collect::<Vec<_>>().join(", ")
         ));
     };
     let points = match first(&["points", "weight"]) {

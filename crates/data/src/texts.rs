@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use super::beside::Beside;
-use super::chat_prompt::asked;
+use super::chat_prompt::{asked, is_prompt};
 use super::columns::{ColumnMap, Field};
 use super::json_text::{JsonText, is_marked};
 use super::keep::Keep;
-use super::messages::{Messages, Turn, prompt_of};
+use super::messages::{CUT_OFF, Messages, Turn, listed, prompt_of};
 use super::needs::RubricNeed;
 use super::preset::Preset;
 use super::row::{Row, Value};
@@ -20,7 +20,9 @@ use crate::rubric::Rubric;
 /// For up to so many responses, the row's length limit bounds what their samples take, though each holds the whole row.
 const FEW: usize = 16;
 /// Keys of lists of responses, which a cell of text cannot hold.
-const PLURALS: [&str; 4] = ["responses", "completions", "generations", "outputs"];
+const PLURALS: &str = "responses multi_responses completions generations outputs";
+/// What to do about a table whose columns are lists or objects.
+const BY_COLUMNS: &str = "of a table by columns write each row as an object, as pandas does with `orient=\"records\", lines=True`";
 /// The most memory, in bytes, of the samples of one row besides their responses.
 const MOST_REPEATED: usize = 1 << 30;
 
@@ -197,12 +199,15 @@ impl Row<'_> {
             && let Some(messages) = value.messages()
         {
             // The answer may stand in the conversation or beside it.
-            if messages.response(false).is_ok() {
+            if messages
+                .response(false)
+                .is_ok_and(|turn| turn.what != CUT_OFF)
+            {
                 let advice = if columns.is_fixed() {
                     "leave one of them out".to_owned()
                 } else {
                     format!(
-                        "say which is the response with `--columns response={}` or `--columns response={other}`",
+                        "say which is the response with `--columns question={0},response={0}` or `--columns response={other}`",
                         found.key
                     )
                 };
@@ -244,7 +249,7 @@ impl Row<'_> {
             0 => return Err(format!("`{key}` (the {noun}) is an empty list")),
             several @ 2.. if one => {
                 return Err(format!(
-                    "`{key}` (the {noun}) is {several} texts: it must be one"
+                    "`{key}` (the {noun}) is {several} texts: it must be one; {BY_COLUMNS}"
                 ));
             }
             _ => {}
@@ -262,8 +267,8 @@ impl Row<'_> {
                 "`{key}` (the {noun}) is blank: there is nothing to judge by"
             ));
         }
-        if let (Field::Question, true, [text]) =
-            (field, preset.asks_as_engines_do, read.texts.as_mut_slice())
+        if let (Field::Question, None, [text]) = (field, &read.how, read.texts.as_mut_slice())
+            && (preset.asks_as_engines_do || is_prompt(text))
         {
             let asked = asked(text);
             if !asked.trim().is_empty() && asked != text.trim() {
@@ -496,13 +501,8 @@ impl Row<'_> {
         let value = found.and_then(|found| found.values.into_iter().next());
         match value {
             Some(value) if value.messages().is_some() => {
-                let text = value.text();
-                let json = if text.starts_with('"') {
-                    value.string()?
-                } else {
-                    text.to_owned()
-                };
-                Ok(prompt_of(&json))
+                let text = value.string().unwrap_or_else(|_| value.text().into());
+                Ok(prompt_of(&listed(&text).unwrap_or_default()))
             }
             _ => Ok(Vec::new()),
         }
@@ -534,11 +534,12 @@ impl Row<'_> {
     fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
         let either = matches!(field, Field::Reference | Field::Response)
             && (self.has("solution") || self.spelled_otherwise("solution").is_some());
+        let looked_for = columns.looked_for(field, preset);
         let advice = if field == Field::Question
             && let Some(advice) = &preset.without_question
         {
             advice.clone()
-        } else if let (Field::Question, Some(key)) = (field, self.list_of_objects()) {
+        } else if let (Field::Question, Some(key)) = (field, self.list_of_rows(&looked_for)) {
             format!(
                 "name its key with `--columns {field}=KEY`; if the rows are the objects in `{key}`, write them one a line first, as with \
                  `jq -c '.[\"{key}\"][]'`"
@@ -550,14 +551,10 @@ impl Row<'_> {
              `--columns response=solution`"
                 .to_owned()
         } else {
-            format!("name its key with `--columns {field}=KEY`")
+            format!("name its key, or a path as `results[0].text`, with `--columns {field}=KEY`")
         };
-        format!(
-            "no {} (looked for {}): the row has {}; {advice}",
-            noun(field),
-            columns.looked_for(field, preset),
-            self.shown_keys(),
-        )
+        let (noun, keys) = (noun(field), self.shown_keys());
+        format!("no {noun} (looked for {looked_for}): the row has {keys}; {advice}")
     }
 }
 
@@ -625,7 +622,8 @@ impl Value<'_> {
                 {
                     return read.turn(&messages, field, key);
                 }
-                let is_list_of_responses = PLURALS.contains(&key) && text.starts_with('[');
+                let is_list_of_responses =
+                    PLURALS.split(' ').any(|plural| plural == key) && text.starts_with('[');
                 // The rules leave a reference that is a list written as text open, and say so.
                 let must_be_text = field == Field::Question
                     || field == Field::Reference && !text.starts_with(['[', '(']);
@@ -690,7 +688,9 @@ impl Value<'_> {
             Field::Rubric => "a list of criteria",
             Field::Other => "text",
         };
-        let path = if found == "an object" && !read.is_fixed {
+        let path = if json.starts_with("{\"0\":") {
+            format!("; {BY_COLUMNS}")
+        } else if found == "an object" && !read.is_fixed {
             let each = if read.is_list { "[*]" } else { "" };
             format!("; a text within it is named by a path, as `--columns {field}={key}{each}.KEY`")
         } else {

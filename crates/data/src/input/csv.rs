@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bytes::{Bytes, ending};
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
-use crate::messages::Messages;
+use crate::messages::{Messages, listed};
 
 /// The records of a source.
 pub(super) struct Csv {
@@ -227,8 +227,8 @@ impl RowReader for Csv {
             }
             row.extend_from_slice(key.as_bytes());
             // A table has no lists; its cells hold them as JSON.
-            let messages = Messages::in_text(value).and_then(|_| serde_json::from_str(value).ok());
-            let value = match messages {
+            let messages = Messages::in_text(value).and_then(|_| listed(value));
+            let value = match messages.and_then(|json| serde_json::from_str(&json).ok()) {
                 None => marked(value).unwrap_or_else(|| Value::from(value).to_string()),
                 Some(messages) => Value::to_string(&messages),
             };

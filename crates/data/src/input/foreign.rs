@@ -9,9 +9,6 @@ const KINDS: &str = include_str!("foreign.tsv");
 /// What a stream of Arrow begins with.
 pub(super) const STREAM: &[u8] = b"\xff\xff\xff\xff";
 
-/// UTF-16, with the mark that Windows writes or without it.
-const UTF_16: [&[u8]; 6] = [b"\xff\xfe", b"\xfe\xff", b"{\0", b"[\0", b"\0{", b"\0["];
-
 /// The error for a file that begins so, if it holds no rows.
 pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
     let begins = |with: &&[u8]| {
@@ -25,11 +22,6 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
     let kind = kinds.find(|(with, _)| begins(&&*beginning(with)));
     let found = if let Some(found) = kind.and_then(|(_, kind)| kind.split_once('\t')) {
         found
-    } else if UTF_16.iter().any(begins) {
-        (
-            "UTF-16",
-            "convert it, as with `iconv -f UTF-16 -t UTF-8 FILE >NEW`",
-        )
     } else if is_python(head) {
         (
             "written as Python shows objects (single quotes)",

@@ -9,21 +9,22 @@ use crate::DatasetError;
 
 /// The elements of an array that fills a source, or its objects if there is no array.
 pub(super) struct JsonArray {
-    bytes: Bytes,
+    pub(super) bytes: Bytes,
     /// Lines begun so far.
-    line: usize,
+    pub(super) line: usize,
     /// The line on which the element last read begins.
-    place: usize,
-    offset: u64,
-    state: State,
+    pub(super) place: usize,
+    pub(super) offset: u64,
+    pub(super) state: State,
     /// The keys that lead to the array, where it lies in an object, and the place in that.
-    list: &'static [String],
-    scanner: Scanner,
-    kind: Kind,
+    pub(super) list: &'static [String],
+    pub(super) scanner: Scanner,
+    /// The byte that ends it: that of an object whose values are the rows, their keys numbering them, or of an array.
+    pub(super) end: u8,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// The opening bracket was not read yet.
     Outside,
     /// The opening bracket was read, but no element.
@@ -33,14 +34,6 @@ enum State {
     Closed,
     /// There is no array, only objects.
     Bare,
-}
-
-/// What an array's elements are here, and how it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Elements,
-    /// The values of an object, whose keys number them.
-    Values,
 }
 
 impl JsonArray {
@@ -54,23 +47,7 @@ impl JsonArray {
             state: State::Outside,
             list: &[],
             scanner: Scanner::default(),
-            kind: Kind::Elements,
-        }
-    }
-
-    /// The values of the object that `bytes` hold.
-    pub(super) fn of_values(bytes: Bytes) -> Self {
-        Self {
-            kind: Kind::Values,
-            ..Self::new(bytes)
-        }
-    }
-
-    /// The rows of the array under these keys of the object that `bytes` hold.
-    pub(super) fn within(bytes: Bytes, list: &'static [String]) -> Self {
-        Self {
-            list,
-            ..Self::new(bytes)
+            end: b']',
         }
     }
 
@@ -120,14 +97,6 @@ impl JsonArray {
         })
     }
 
-    /// The rows of `bytes`, which begin with an object of several lines.
-    pub(super) fn of_objects(bytes: Bytes) -> Self {
-        Self {
-            state: State::Bare,
-            ..Self::new(bytes)
-        }
-    }
-
     /// The next byte that is not space, not consumed.
     fn next_byte(&mut self) -> Result<Option<u8>, DatasetError> {
         let begin = self.bytes.read;
@@ -141,14 +110,6 @@ impl JsonArray {
                 other => return Ok(other),
             }
             self.bytes.take(1);
-        }
-    }
-
-    /// The bracket that ends it.
-    fn end(&self) -> u8 {
-        match self.kind {
-            Kind::Elements => b']',
-            Kind::Values => b'}',
         }
     }
 
@@ -208,11 +169,7 @@ impl JsonArray {
                     b'"' => in_string = !in_string,
                     _ if in_string => {}
                     b'[' | b'{' => depth += 1,
-                    b',' | b']' if depth == 0 => {
-                        ended = true;
-                        break;
-                    }
-                    b'}' if depth == 0 && self.kind == Kind::Values => {
+                    b',' | b']' | b'}' if depth == 0 && (byte != b'}' || self.end == b'}') => {
                         ended = true;
                         break;
                     }
@@ -259,7 +216,7 @@ impl RowReader for JsonArray {
             (State::Bare | State::Closed, None) => return Ok(Next::End),
             (State::Closed, Some(_)) => return Err(self.broken("array is followed by more text")),
             (_, None) => return Err(self.broken("array is not closed")),
-            (_, Some(byte)) if byte == self.end() && self.state != State::Bare => {
+            (_, Some(byte)) if byte == self.end && self.state != State::Bare => {
                 self.bytes.take(1);
                 self.state = State::Closed;
                 return self.next(row);
@@ -276,7 +233,7 @@ impl RowReader for JsonArray {
         if self.state != State::Bare {
             self.state = State::Within;
         }
-        if self.kind == Kind::Values {
+        if self.end == b'}' {
             self.skip_key()?;
         }
         self.place = self.line;

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use self::archive::Archive;
 use self::bytes::{Bytes, ending, without_mark};
 use self::csv::Csv;
-use self::json_array::JsonArray;
+use self::json_array::{JsonArray, State};
 use self::json_lines::JsonLines;
 pub(super) use self::line::read_line;
 pub use self::line::{LineLimit, read_text};
@@ -127,15 +127,24 @@ fn rows(
     if whole.starts_with(b"{")
         && let Some(list) = preset::list_in(&document::top_keys(whole))
     {
-        return Ok(Box::new(JsonArray::within(bytes, list)));
+        return Ok(Box::new(JsonArray {
+            list,
+            ..JsonArray::new(bytes)
+        }));
     }
     if document::is_numbered(whole) {
-        return Ok(Box::new(JsonArray::of_values(bytes)));
+        return Ok(Box::new(JsonArray {
+            end: b'}',
+            ..JsonArray::new(bytes)
+        }));
     }
     // A lone brace before another object is a damaged line of JSON lines.
     let after = text.get(header.len()..).unwrap_or_default();
     if header.trim_ascii_end() == b"{" && !after.trim_ascii_start().starts_with(b"{") {
-        return Ok(Box::new(JsonArray::of_objects(bytes)));
+        return Ok(Box::new(JsonArray {
+            state: State::Bare,
+            ..JsonArray::new(bytes)
+        }));
     }
     if header.first().is_none_or(|&byte| byte == b'{') {
         return Ok(Box::new(JsonLines::new(bytes)));

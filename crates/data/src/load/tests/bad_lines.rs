@@ -35,12 +35,13 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         (
             br#"{"question": "q", "answr": "1", "response": "r"}"#,
             "no reference answer (looked for reference_answer, reference, gold_answer, gold, ground_truth, answer, label_answer, \
-             correct_answer, gt, target, expected_answer, expected_output): the row has question, answr, response; name its key with `--columns reference=KEY`",
+             correct_answer, gt, target, expected_answer, expected_output, expected, ground_truth_answer): the row has question, answr, response; name its \
+             key, or a path as `results[0].text`, with `--columns reference=KEY`",
         ),
         (
             b"{}",
-            "no question (looked for question, problem, prompt, query, user_input, instruction): the row has no keys at all; name its key with \
-             `--columns question=KEY`",
+            "no question (looked for question, problem, prompt, query, user_input, instruction, prompts): the row has no keys at all; name its key, \
+             or a path as `results[0].text`, with `--columns question=KEY`",
         ),
         (
             br#"{"question": 5, "answer": "1", "response": "r"}"#,
@@ -57,6 +58,16 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         (
             br#"{"question": "q", "answer": "1", "response": {"text": "r"}}"#,
             "`response` (the response) is an object: it must be text, a number, chat messages, or a list of such; a text within it is named by a path, as `--columns response=response.KEY`",
+        ),
+        (
+            br#"{"question": {"0": "q"}, "answer": {"0": "1"}, "response": {"0": "r"}}"#,
+            "`question` (the question) is an object: it must be text or chat messages; of a table by columns write each row as an object, as \
+             pandas does with `orient=\"records\", lines=True`",
+        ),
+        (
+            br#"{"question": ["q", "p"], "answer": ["1", "2"], "response": ["r", "s"]}"#,
+            "`question` (the question) is 2 texts: it must be one; of a table by columns write each row as an object, as pandas does with \
+             `orient=\"records\", lines=True`",
         ),
         (
             br#"{"question": "q", "answer": "1", "response": [{"role": "user", "content": "r"}]}"#,
@@ -92,7 +103,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
             &columns(&["reference=reward_model.ground_truth"])
         ),
         "no reference answer (looked for `reward_model.ground_truth`): the row has question, answer, response; name \
-         its key with `--columns reference=KEY`"
+         its key, or a path as `results[0].text`, with `--columns reference=KEY`"
     );
 }
 

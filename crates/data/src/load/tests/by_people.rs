@@ -86,6 +86,14 @@ fn messages_in_a_cell_are_messages() {
         format!("prompt,answer,response\n\"{cell}\",a,r\n"),
     );
     assert_eq!(samples[0][0], "q");
+    // So are a message alone and the list in an object.
+    let object = format!(r#"{{"messages": {messages}}}"#).replace('"', "\"\"");
+    let one = r#"{"role": "assistant", "content": "r"}"#.replace('"', "\"\"");
+    let table = format!("prompt,answer,response\n\"{object}\",a,\"{one}\"\n");
+    assert_eq!(read("rows.csv", table).0[0][..3], ["q", "a", "r"]);
+    // Another object stays text.
+    let table = "prompt,answer,response\nq,a,\"{\"\"answer\"\": 4}\"\n";
+    assert_eq!(read("rows.csv", table).0[0][2], r#"{"answer": 4}"#);
     // A conversation that ends with an answer, beside a response, is ambiguous.
     let answered = messages.replace(']', r#", {"role": "assistant", "content": "a"}]"#);
     let cell = answered.replace('"', "\"\"");
@@ -185,6 +193,85 @@ fn a_turn_with_reasoning_beside_it_is_said() {
     assert!(columns.contains("sharegpt rows"), "{columns}");
 }
 
+#[test]
+fn a_rollout_that_was_cut_off_has_a_blank_response() {
+    let [said, call] = [
+        r#"{"role": "assistant", "content": "4?"}"#,
+        r#"{"role": "assistant", "content": null, "tool_calls": [{}]}"#,
+    ];
+    let [tool, user] = [
+        r#"{"role": "tool", "content": "4"}"#,
+        r#"{"role": "user", "content": "Are you sure?"}"#,
+    ];
+    let result = r#"{"role": "user", "content": [{"type": "tool_result", "content": "4"}]}"#;
+    for turns in [
+        vec![call],
+        vec![call, tool],
+        vec![said, user],
+        vec![said, result],
+    ] {
+        let turns = turns.join(", ");
+        let (samples, columns) = read(
+            "rows.jsonl",
+            format!(r#"{{"prompt": "q", "completion": [{turns}], "answer": "4"}}"#),
+        );
+        assert_eq!(samples[0][..3], ["q", "4", ""], "{turns}");
+        assert!(
+            columns.contains("(blank; the conversation ends without an answer)"),
+            "{columns}"
+        );
+    }
+    // Where the answer is expected, and none was begun, nothing is known of it.
+    for turns in [vec![tool], vec![user], vec![user, said, user]] {
+        let turns = turns.join(", ");
+        let message = reason(format!(r#"{{"messages": [{turns}], "answer": "4"}}"#));
+        assert!(message.contains("turn"), "{message}");
+    }
+    // Beside a response the conversation is the question's.
+    let row =
+        format!(r#"{{"messages": [{user}, {call}, {tool}], "answer": "4", "response": "r"}}"#);
+    assert_eq!(read("rows.jsonl", row).0[0][2], "r");
+}
+
+#[test]
+fn the_full_text_is_the_response_and_not_what_was_extracted() {
+    for (key, extracted) in [
+        ("model_outputs", "pred"),
+        ("code", "pred"),
+        ("raw_output", "prediction"),
+        ("full_response", "prediction"),
+        ("generation", "prediction"),
+        ("generations", "pred"),
+        ("origin_prediction", "prediction"),
+        ("output", "model_answer"),
+        ("generated_solution", "predicted_answer"),
+    ] {
+        let row = format!(
+            r#"{{"question": "q", "answer": "a", "{extracted}": "5", "{key}": ["It is 4."]}}"#
+        );
+        let (samples, columns) = read("rows.jsonl", row);
+        assert_eq!(samples[0][2], "It is 4.", "{key}: {columns}");
+    }
+    // A program without a prediction is no response.
+    let message = reason(r#"{"question": "q", "answer": "a", "code": "print(4)"}"#);
+    assert!(message.starts_with("no response"), "{message}");
+}
+
+#[test]
+fn a_prompt_with_a_chat_templates_markers_is_asked_without_them() {
+    let prompt = "<|im_start|>system\\nBe brief.<|im_end|>\\n<|im_start|>user\\n2+2?<|im_end|>\\n<|im_start|>assistant\\n<think>\\n";
+    let row = format!(r#"{{"prompt": "{prompt}", "completion": "4", "answer": "4"}}"#);
+    let (samples, columns) = read("rows.jsonl", row);
+    assert_eq!(samples[0][0], "2+2?");
+    assert!(columns.contains("its chat markers left out"), "{columns}");
+    // A question about such markers keeps them.
+    let row = r#"{"prompt": "What does <|im_start|>user mean?", "completion": "r", "answer": "a"}"#;
+    assert_eq!(
+        read("rows.jsonl", row).0[0][0],
+        "What does <|im_start|>user mean?"
+    );
+}
+
 /// Of a server that took all of an answer for thinking.
 #[test]
 fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
@@ -230,7 +317,6 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
     for nothing in [
         serde_json::json!({"role": "assistant", "content": null}),
         serde_json::json!({"role": "assistant", "content": null, "reasoning": " "}),
-        serde_json::json!({"role": "assistant", "content": null, "reasoning": "t", "tool_calls": [{}]}),
     ] {
         let files = Files::one(row(nothing));
         let message = files.message(files.rows(&reads));
@@ -239,6 +325,9 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
             "{message}"
         );
     }
+    let call = serde_json::json!({"role": "assistant", "content": null, "reasoning": "t", "tool_calls": [{}]});
+    let loaded = Files::one(row(call)).rows(&reads).unwrap();
+    assert_eq!(loaded.samples[0].student_answer, "");
     // The rules read a pair as before.
     let columns = ColumnMap::default().with_reasoning(true);
     let pair = Pair::parse(r#"{"gold": "1", "pred": "2"}"#, &columns, &Keep::default()).unwrap();
@@ -262,6 +351,19 @@ fn rows_that_need_work_first_say_which() {
         (
             r#"{"my rows": [ {"question": "q", "answer": "a", "response": "r"}]}"#,
             r#"`--columns question=KEY`; if the rows are the objects in `my rows`, write them one a line first, as with `jq -c '.["my rows"][]'`"#,
+        ),
+        // Objects without a question are no rows.
+        (
+            r#"{"reply": "r", "results": [{"name": "check", "passed": true}]}"#,
+            "the row has reply, results; name its key, or a path",
+        ),
+        (
+            r#"{"columns": ["question", "answer"], "data": [["q", "a"]]}"#,
+            "this is a table by columns: write each row as an object, as with `jq -c '.columns as $names",
+        ),
+        (
+            r#"{"custom_id": "1", "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": "r"}]}}}"#,
+            "found by `custom_id` in what the batch was made from",
         ),
         (
             r#"{"question": "q", "answer": "a", "responses": [{"text": "r"}]}"#,

@@ -203,6 +203,46 @@ fn rows_of_other_programs_are_recognised() {
             "u|q|a|r",
         ),
         (
+            "llama-factory",
+            r#"{"id": 1, "prompt": "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n", "predict": "r", "label": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "ms-swift",
+            r#"{"id": 1, "response": "r", "labels": "a", "logprobs": null, "messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}]}"#,
+            "1|q|a|r",
+        ),
+        (
+            "qwen-math",
+            r#"{"id": "1", "question": "q", "gt_cot": "x", "gt": "a", "answer": "a", "solution": "x", "code": ["r"], "pred": ["5"], "report": [null]}"#,
+            "1:0|q|a|r",
+        ),
+        (
+            "nemo-gym",
+            r#"{"id": 1, "responses_create_params": {"input": [{"role": "user", "content": "q"}]}, "response": {"output": [{"type": "reasoning"}, {"type": "message", "content": [{"type": "output_text", "text": "r"}]}]}, "expected_answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "gemini-batch",
+            r#"{"key": "k", "request": {"contents": [{"role": "user", "parts": [{"text": "q"}]}]}, "response": {"candidates": [{"content": {"parts": [{"text": "no", "thought": true}, {"text": "r"}, {"text": "s"}], "role": "model"}}]}, "answer": "a"}"#,
+            "k|q|a|rs",
+        ),
+        (
+            "anthropic-batch",
+            r#"{"custom_id": "c", "result": {"type": "succeeded", "message": {"content": [{"type": "thinking", "thinking": "t"}, {"type": "text", "text": "r"}]}}, "question": "q", "answer": "a"}"#,
+            "c|q|a|r",
+        ),
+        (
+            "opencompass",
+            r#"{"id": 1, "origin_prompt": [{"role": "SYSTEM", "prompt": "Be brief."}, {"role": "HUMAN", "prompt": "p"}, {"role": "BOT", "prompt": "x"}, {"role": "HUMAN", "prompt": "q"}], "prediction": "r", "gold": "a"}"#,
+            "1|User: p\n\nAssistant: x\n\nUser: q|a|r",
+        ),
+        (
+            "opencompass-details",
+            r#"{"id": 1, "prompt": [{"role": "HUMAN", "prompt": "q"}], "origin_prediction": "r", "predictions": "5", "references": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
             "lighteval",
             r#"{"doc": {"query": "q", "choices": ["x", "a"], "gold_index": 1, "id": "7"}, "metric": {}, "model_response": {"text": ["r"]}}"#,
             "7:0|q|a|r",
@@ -226,6 +266,11 @@ fn rows_of_other_programs_are_recognised() {
             "evalscope",
             r#"{"index": 0, "target": ["a"], "messages": [{"id": "x", "content": "q", "role": "user"}, {"id": "y", "content": "r", "role": "assistant"}], "sample_score": {"score": {"value": {"acc": 1}, "prediction": "r"}}}"#,
             "0|q|a|r",
+        ),
+        (
+            "promptfoo",
+            r#"{"id": "f", "promptId": "x", "prompt": {"raw": "q"}, "testCase": {"assert": [{"type": "factuality", "value": "a"}]}, "response": {"output": "r"}}"#,
+            "f|q|a|r",
         ),
         (
             "promptfoo",
