@@ -47,7 +47,7 @@ pub enum DatasetError {
     },
     /// A line that is too long.
     #[error(
-        "{file}:{line}: a line of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
+        "{file}:{line}: a row, or space before one, of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
     )]
     Endless {
         file: String,

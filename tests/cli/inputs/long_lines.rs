@@ -46,17 +46,26 @@ fn a_line_without_an_end_is_refused_while_it_is_read() {
     folder.write("bombs/in.jsonl.zst", zst.finish().unwrap());
     std::os::unix::fs::symlink("/dev/zero", folder.path("zero.jsonl")).unwrap();
     for (input, line) in [
-        ("/dev/zero", "/dev/zero:1: a line of more than "),
-        ("zero.jsonl", "zero.jsonl:1: a line of more than "),
+        (
+            "/dev/zero",
+            "/dev/zero:1: a row, or space before one, of more than ",
+        ),
+        (
+            "zero.jsonl",
+            "zero.jsonl:1: a row, or space before one, of more than ",
+        ),
         (
             "bombs/in.jsonl.gz",
-            "bombs/in.jsonl.gz:1: a line of more than ",
+            "bombs/in.jsonl.gz:1: a row, or space before one, of more than ",
         ),
         (
             "bombs/in.jsonl.zst",
-            "bombs/in.jsonl.zst:1: a line of more than ",
+            "bombs/in.jsonl.zst:1: a row, or space before one, of more than ",
         ),
-        ("bombs", "bombs/in.jsonl.gz:1: a line of more than "),
+        (
+            "bombs",
+            "bombs/in.jsonl.gz:1: a row, or space before one, of more than ",
+        ),
     ] {
         for command in [
             &["judge", "--rules", "only"][..],
@@ -78,8 +87,10 @@ fn a_line_without_an_end_is_refused_while_it_is_read() {
         }
     }
     // The limit that holds where none is given.
-    with_memory(&folder, 2 << 20, &["judge", "--rules", "only", "/dev/zero"])
-        .expect(2, &["/dev/zero:1: a line of more than "]);
+    with_memory(&folder, 2 << 20, &["judge", "--rules", "only", "/dev/zero"]).expect(
+        2,
+        &["/dev/zero:1: a row, or space before one, of more than "],
+    );
     for option in ["--prompt", "--few-shots", "--chat-template"] {
         let ran = with_memory(
             &folder,

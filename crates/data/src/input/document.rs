@@ -35,7 +35,7 @@ pub(super) fn is_numbered(head: &[u8]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     pub(super) depth: usize,
-    in_string: bool,
+    pub(super) in_string: bool,
     escaped: bool,
     /// The bytes of the last string, as far as a key may be long.
     string: Vec<u8>,

@@ -54,10 +54,9 @@ impl JsonArray {
     /// Passes over what is in the object after its array.
     fn pass_rest(&mut self) -> Result<(), DatasetError> {
         while self.scanner.depth > 0 {
-            let Some(byte) = self.bytes.peek(self.line)? else {
+            let Some(byte) = self.next_byte()? else {
                 return Err(self.broken("object is not closed"));
             };
-            self.line += usize::from(byte == b'\n');
             self.bytes.take(1);
             self.scanner.step(byte);
         }
@@ -67,8 +66,13 @@ impl JsonArray {
     /// Reads up to the array in the object, and its bracket.
     fn find_list(&mut self) -> Result<(), DatasetError> {
         let mut found = 0;
-        while let Some(byte) = self.bytes.peek(self.line)? {
-            self.line += usize::from(byte == b'\n');
+        loop {
+            if !self.scanner.in_string {
+                self.next_byte()?;
+            }
+            let Some(byte) = self.bytes.peek(self.line)? else {
+                break;
+            };
             self.bytes.take(1);
             let depth = self.scanner.step(byte);
             if byte == b'}' && found > 0 && self.scanner.depth == found {
@@ -116,8 +120,7 @@ impl JsonArray {
     /// Passes over a key and its colon.
     fn skip_key(&mut self) -> Result<(), DatasetError> {
         let mut scanner = Scanner::default();
-        while let Some(byte) = self.bytes.peek(self.line)? {
-            self.line += usize::from(byte == b'\n');
+        while let Some(byte) = self.next_byte()? {
             self.bytes.take(1);
             if scanner.step(byte).is_some() {
                 self.next_byte()?;
@@ -146,8 +149,7 @@ impl JsonArray {
         }
     }
 
-    /// Reads an element up to the comma or bracket after it, which is not consumed; of an element that is too long only the
-    /// beginning is kept.
+    /// Reads an element up to the comma or bracket after it, which is not consumed; of an element that is too long only the beginning is kept.
     fn element(&mut self, row: &mut Vec<u8>) -> Result<(), DatasetError> {
         let most = self.bytes.limit.bytes();
         let begin = self.bytes.read;
@@ -271,10 +273,38 @@ mod tests {
 
     #[test]
     fn space_without_an_end_is_an_error() {
-        for begin in ["", "[", "[{\"a\": 1}", "[{\"a\": 1},", "[{\"a\": 1}]"] {
+        type Make = fn(Bytes) -> JsonArray;
+        let list: Make = |bytes| JsonArray {
+            list: Vec::leak(vec!["rows".to_owned()]),
+            ..JsonArray::new(bytes)
+        };
+        let values: Make = |bytes| JsonArray {
+            end: b'}',
+            ..JsonArray::new(bytes)
+        };
+        let cases: [(Make, &[&str]); 3] = [
+            (
+                JsonArray::new,
+                &["", "[", "[{\"a\": 1}", "[{\"a\": 1},", "[{\"a\": 1}]"],
+            ),
+            (
+                list,
+                &[
+                    "",
+                    "{\"more\": 1,",
+                    "{\"rows\": [1]",
+                    "{\"rows\": [1], \"m\"",
+                ],
+            ),
+            (values, &["{", "{\"0\"", "{\"0\": 1"]),
+        ];
+        let begins = cases
+            .iter()
+            .flat_map(|(make, begins)| begins.iter().map(move |begin| (make, *begin)));
+        for (make, begin) in begins {
             let endless = io::Cursor::new(begin).chain(io::repeat(b' '));
             let bytes = Bytes::new("rows.json".into(), endless, LineLimit(100), false).unwrap();
-            let mut array = JsonArray::new(bytes);
+            let mut array = make(bytes);
             let mut row = Vec::new();
             let mut rows = std::iter::repeat_with(|| array.next(&mut row)).take(3);
             let error = rows.find_map(Result::err).unwrap();

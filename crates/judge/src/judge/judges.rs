@@ -28,14 +28,13 @@ pub enum Answerer {
 }
 
 impl Answerer {
-    /// How many judges there are, and for how many their rule is, where these differ.
+    /// How many judges there are, and for how many their rule is, where these differ or there are none.
     pub(crate) fn mismatch(&self) -> Option<(usize, usize)> {
-        match self {
-            Self::Several(judges, together) if judges.len() != together.members() => {
-                Some((judges.len(), together.members()))
-            }
-            _ => None,
-        }
+        let Self::Several(judges, together) = self else {
+            return None;
+        };
+        let counts = (judges.len(), together.members());
+        (counts.0 == 0 || counts.0 != counts.1).then_some(counts)
     }
 }
 
@@ -416,7 +415,7 @@ mod tests {
             calibration: Calibration::default(),
         };
         assert_eq!(nobody(panel(vec![member])).mismatch(), Some((0, 1)));
-        assert_eq!(nobody(panel(Vec::new())).mismatch(), None);
+        assert_eq!(nobody(panel(Vec::new())).mismatch(), Some((0, 0)));
         assert_eq!(Answerer::Rules(RunOptions::default()).mismatch(), None);
     }
 

@@ -180,7 +180,7 @@ fn a_quote_without_its_partner_takes_no_more_than_the_limit() {
     };
     let message = files.message(files.load(&["rows.csv"], &options));
     assert!(
-        message.starts_with("rows.csv:2: a line of more than"),
+        message.starts_with("rows.csv:2: a row, or space before one, of more than"),
         "{message}"
     );
 }
