@@ -72,8 +72,9 @@ impl PrefixFile {
         let functions: Vec<_> = angles
             .map(|it| [it.cos(), it.sin(), it.exp(), it.powf(-0.73)].map(f32::to_bits))
             .collect();
+        let program = program.display();
         let what =
-            format!("{version} {program:?} {built:?} {set:?} {functions:?} {model} {tokens:?}");
+            format!("{version} {program} {built:?} {set:?} {functions:?} {model} {tokens:?}");
         let key = blake3::hash(what.as_bytes());
         let path = folder.join(format!("{key}.kv"));
         Some(Self { path, key })

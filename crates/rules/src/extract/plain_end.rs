@@ -126,6 +126,8 @@ fn boxed(text: &str) -> Option<Found<'_>> {
         && (1..=MOST_DIGITS).contains(&(unsigned.len() - rest.len() - 1))
         && !after.starts_with(|it: char| !matches!(it, ' ' | '.' | ',' | '!'))
         && !after.trim_end().contains(['\n', '<', '$'])
+        // "\boxed{40}.5", "\boxed{40},000"
+        && !after.trim_start_matches(['.', ',']).starts_with(|it: char| it.is_ascii_digit())
         && (mark == 0 || !outer.contains('$'))
         // "3\boxed{4}", "x >= \boxed{4}"
         && !outer.ends_with(|it: char| it.is_ascii_digit() || it == '.')
@@ -155,9 +157,11 @@ fn boxed(text: &str) -> Option<Found<'_>> {
         closed: true,
     };
     let value = boxes::part(text, &boxed);
-    let said = &text[end..reach::sentence_end(source, end)];
+    let (said, next) = text.split_at(reach::sentence_end(source, end));
+    let said = &said[end..];
     // A letter may be a parameter.
-    let changed = value.len() == number.len() + " m".len()
+    let changed = next.contains(char::is_alphanumeric)
+        || value.len() == number.len() + " m".len()
         || words::EXTENDS_VALUE
             .begin(rest.trim_start_matches(' '))
             .is_some()
