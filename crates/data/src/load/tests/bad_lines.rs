@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn every_kind_of_bad_line_says_what_is_wrong() {
-    let cases: [(&[u8], &str); 19] = [
+    let cases: [(&[u8], &str); 21] = [
         (
             br#"{"question": "q", }"#,
             "not valid JSON: trailing comma at column 19",
