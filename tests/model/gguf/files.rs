@@ -67,10 +67,14 @@ fn a_file_judges_as_the_embedded_model_does() {
     folder.write("rollouts.jsonl", rollouts(40));
     tiny(GgmlDType::F32).write(&folder.path("wide.gguf"));
     tiny(GgmlDType::Q8_0).write(&folder.path("small.gguf"));
-    let built_in = verdicts(&folder, "a.jsonl", &[]);
+    let built_in = verdicts(&folder, "a.jsonl", &["--no-kept-prefix"]);
     let wide = verdicts(&folder, "b.jsonl", &["--model", "wide.gguf"]);
     assert!(same(&built_in, &wide), "f32");
-    let at_load = verdicts(&folder, "c.jsonl", &["--quantize", "q8_0"]);
+    let at_load = verdicts(
+        &folder,
+        "c.jsonl",
+        &["--quantize", "q8_0", "--no-kept-prefix"],
+    );
     let small = verdicts(&folder, "d.jsonl", &["--model", "small.gguf"]);
     assert!(same(&at_load, &small), "Q8_0");
     let small = folder.path("small.gguf").display().to_string();
