@@ -115,11 +115,12 @@ pub(super) fn asked(prompt: &str) -> String {
     bare().unwrap_or_else(|| question(prompt, without_usual_tokens))
 }
 
-/// Whether a text is such a prompt by its own markup: it ends where a chat template lets the assistant begin.
+/// Whether a text is such a prompt by its own markup: it begins with a marker, and ends where a chat template lets the assistant begin.
 pub(super) fn is_prompt(text: &str) -> bool {
     let opened = text.trim_end().trim_end_matches("<think>").trim_end();
     let mut turns = TURNS.iter().filter(|turn| !turn.before.ends_with(':'));
-    turns.any(|turn| opened.ends_with(turn.answer) && opened.contains(turn.before))
+    opened.trim_start().starts_with(['<', '['])
+        && turns.any(|turn| opened.ends_with(turn.answer) && opened.contains(turn.before))
 }
 
 /// A text without white space and the tokens of the commonest templates (`<|…|>`, `<｜…｜>`, `<s>`, `<bos>`) at its ends.

@@ -44,7 +44,7 @@ struct Message {
     reasoning: Option<Value>,
     thinking: Option<Value>,
     /// Tool calls, which may stand in place of a text.
-    tool_calls: Option<IgnoredAny>,
+    tool_calls: Option<Value>,
     function_call: Option<IgnoredAny>,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn listed(text: &str) -> Option<Cow<'_, str>> {
     }
     let mut object: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     match object.remove("messages") {
-        Some(messages) => Some(messages.get().into()),
+        Some(messages) => object.is_empty().then(|| messages.get().into()),
         None => object.get("role").map(|_| format!("[{text}]").into()),
     }
 }
@@ -180,19 +180,16 @@ impl Messages {
         })
     }
 
-    /// Whether they are a rollout that was cut off: they end with a tool's call or result, or begin with the assistant's turn and end with
-    /// the user's.
+    /// Whether they are a rollout that was cut off: they end with a tool's call or result, and the assistant said nothing else.
     fn are_cut_off(&self) -> bool {
-        let of_tool = |message: &Message| {
-            matches!(message.role(), Some("tool" | "function"))
-                || message.only(TOOL_RESULTS)
-                || message.calls_alone()
+        let result = |message: &Message| {
+            matches!(message.role(), Some("tool" | "function")) || message.only(TOOL_RESULTS)
         };
-        match self.0.as_slice() {
-            [.., last] if of_tool(last) => self.0.iter().any(Message::is_answer),
-            [first, .., last] => first.is_answer() && !last.is_answer(),
-            _ => false,
-        }
+        let mut answers = self.0.iter().filter(|it| it.is_answer()).peekable();
+        let last = self.0.last();
+        last.is_some_and(|last| result(last) || last.calls_alone())
+            && answers.peek().is_some()
+            && answers.all(Message::calls_alone)
     }
 
     /// The response: the last turn, which must be the assistant's. Where all of its text is its thinking, it is blank, unless
@@ -351,7 +348,8 @@ impl Message {
 
     /// Whether the message calls tools and has no text.
     fn calls_alone(&self) -> bool {
-        (self.tool_calls.is_some() || self.function_call.is_some())
+        let calls = |calls: &Value| calls.as_array().is_none_or(|it| !it.is_empty());
+        (self.tool_calls.as_ref().is_some_and(calls) || self.function_call.is_some())
             && (self.content().is_none() || self.is_blank())
             || self.only(TOOL_CALLS)
     }

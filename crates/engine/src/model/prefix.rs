@@ -36,14 +36,19 @@ impl PrefixFile {
         tokens: &[u32],
         step: usize,
     ) -> bool {
-        let ModelSource::Embedded(model) = source else {
+        // Libraries for products round by the machine.
+        let ours = !cfg!(any(feature = "mkl", feature = "accelerate"));
+        if !ours || !matches!(source, ModelSource::Embedded(_)) {
             return false;
-        };
+        }
         let size = attention.block_size();
         let blocks = tokens.len() / size;
         let mut parts = attention.first_blocks(blocks);
-        let what = format!("{} {precision:?}", model.name);
-        let file = folder().and_then(|folder| Self::new(&folder, &what, tokens));
+        let file = folder()
+            .zip(source.hash().ok())
+            .and_then(|(folder, model)| {
+                Self::new(&folder, &format!("{model} {precision:?}"), tokens)
+            });
         let Some(file) = file.filter(|_| !parts.iter().all(|part| part.is_empty())) else {
             return false;
         };
@@ -130,6 +135,7 @@ impl PrefixFile {
         }
         // Its own until it is whole: several programs may start at once.
         let new = self.path.with_extension(std::process::id().to_string());
+        let _ = fs::remove_file(&new);
         let mut file = File::create_new(&new)?;
         let mut written = file.write_all(hasher.finalize().as_bytes());
         for part in parts {

@@ -207,8 +207,8 @@ fn a_rollout_that_was_cut_off_has_a_blank_response() {
     for turns in [
         vec![call],
         vec![call, tool],
-        vec![said, user],
-        vec![said, result],
+        vec![call, result],
+        vec![call, tool, call],
     ] {
         let turns = turns.join(", ");
         let (samples, columns) = read(
@@ -221,8 +221,16 @@ fn a_rollout_that_was_cut_off_has_a_blank_response() {
             "{columns}"
         );
     }
-    // Where the answer is expected, and none was begun, nothing is known of it.
-    for turns in [vec![tool], vec![user], vec![user, said, user]] {
+    // Where something was said, or nothing was begun, nothing is known of the answer.
+    let none = r#"{"role": "assistant", "content": "", "tool_calls": []}"#;
+    for turns in [
+        vec![tool],
+        vec![user],
+        vec![user, said, user],
+        vec![said, user],
+        vec![said, call, tool],
+        vec![user, none],
+    ] {
         let turns = turns.join(", ");
         let message = reason(format!(r#"{{"messages": [{turns}], "answer": "4"}}"#));
         assert!(message.contains("turn"), "{message}");
@@ -240,8 +248,6 @@ fn the_full_text_is_the_response_and_not_what_was_extracted() {
         ("code", "pred"),
         ("raw_output", "prediction"),
         ("full_response", "prediction"),
-        ("generation", "prediction"),
-        ("generations", "pred"),
         ("origin_prediction", "prediction"),
         ("output", "model_answer"),
         ("generated_solution", "predicted_answer"),

@@ -143,6 +143,9 @@ impl<F: Format> Attention for Tiled<F> {
         } = *self;
         let heads = layout.shape.kv_heads;
         let mut parts = Vec::with_capacity(2 * heads * layout.shape.layers);
+        if blocks > all {
+            return parts;
+        }
         for layer in self.cache.chunks_exact_mut(layout.layer(all)) {
             let (keys, values) = layer.split_at_mut(heads * all * layout.key_block());
             for (cache, block) in [(keys, layout.key_block()), (values, layout.value_block())] {
