@@ -222,14 +222,12 @@ fn a_rollout_that_was_cut_off_has_a_blank_response() {
         );
     }
     // Where something was said, or nothing was begun, nothing is known of the answer.
-    let none = r#"{"role": "assistant", "content": "", "tool_calls": []}"#;
     for turns in [
         vec![tool],
         vec![user],
         vec![user, said, user],
         vec![said, user],
         vec![said, call, tool],
-        vec![user, none],
     ] {
         let turns = turns.join(", ");
         let message = reason(format!(r#"{{"messages": [{turns}], "answer": "4"}}"#));
@@ -245,7 +243,6 @@ fn a_rollout_that_was_cut_off_has_a_blank_response() {
 fn the_full_text_is_the_response_and_not_what_was_extracted() {
     for (key, extracted) in [
         ("model_outputs", "pred"),
-        ("code", "pred"),
         ("raw_output", "prediction"),
         ("full_response", "prediction"),
         ("origin_prediction", "prediction"),
