@@ -5,8 +5,8 @@
 # `cohen_kappa_score(weights="quadratic")` is the usual measure of agreement between a judge's grades and people's: the further two grades are
 # apart, the more a confusion weighs. One would expect the distance of the numbers. Seen: the grades are numbered in their order, and the numbers
 # are compared. A grade that nobody gave is not there, so that its neighbours move together: agreement depends on which grades the sample
-# happens to hold, and is the same for 1, 2, 10 as for 1, 2, 3. Grades in words are in alphabetical order: "high" lies between nothing and "low",
-# next to it. With `labels=range(1, 11)` it is the distance of the numbers. Half grades, 4.5, are an error.
+# happens to hold, and is the same for 1, 2, 10 as for 1, 2, 3. Grades in words stand in alphabetical order: high, low, medium. With
+# `labels=range(1, 11)` it is the distance of the numbers. Half grades, 4.5, are an error.
 #
 # Whom it hits: kappas of judges on scales from 1 to 10 or 0 to 100, where most grades are rare: here 0.80 in place of 0.74, 0.50 in
 # place of 0.98. Comparing two judges on the same texts, each has a scale of its own. Grades in words: 0.38 in place of 0.80.
