@@ -172,6 +172,9 @@ fn names_swapped(gold: &str, pred: &str) -> bool {
         return false;
     }
     let own = named(gold);
+    if own.len() < 2 {
+        return false;
+    }
     let others = named(pred);
     let other = |(name, number): &&(&str, &str)| {
         let mut same = others.iter().filter(|(it, _)| it == name).peekable();

@@ -123,9 +123,50 @@ impl Verifier {
             Profile::Compat => math_verify::verify(sides.0, sides.1),
         })
     }
-}
 
-impl Verifier {
+    /// Which labelled parts of `gold`, "(a) 3, (b) 5", are right in `pred`, in their order: `None` for one that `pred` does not have, or
+    /// that cannot be told. Empty where `gold` has no parts, and under [`Profile::Compat`], which knows none.
+    ///
+    /// ```
+    /// use juror_rules::{Config, Profile, Verifier};
+    ///
+    /// let strict = Verifier::new(Profile::Strict, Config::default());
+    /// let parts = strict.parts("(a) 3, (b) 5", "The answer is (a) 3, (b) 6.");
+    /// assert_eq!(parts, [Some(true), Some(false)]);
+    /// ```
+    pub fn parts(&self, gold: &str, pred: &str) -> Vec<Option<bool>> {
+        if self.profile != Profile::Strict {
+            return Vec::new();
+        }
+        let whole = self.verify(gold, pred).equal;
+        work::limited(gold.len() + pred.len(), || {
+            let side = |text, role, config| {
+                let found = extract::extract(text, role, config);
+                read(found, text, role, config, false)
+            };
+            let Ok(gold) = side(gold, Role::Gold, self.gold_config()) else {
+                return Vec::new();
+            };
+            let Some(wanted) = extract::parts(&gold.text) else {
+                return Vec::new();
+            };
+            if whole == Some(true) {
+                return vec![whole; wanted.len()];
+            }
+            let pred = side(pred, Role::Prediction, &self.config);
+            let pred = pred.as_ref().ok().filter(|side| !side.qualified);
+            let found = pred.and_then(parts_of);
+            let found = found.filter(|_| !gold.qualified).unwrap_or_default();
+            let part = |(label, value): &(&str, &str)| {
+                let own = found
+                    .iter()
+                    .find(|(own, _)| own.eq_ignore_ascii_case(label));
+                part_compared(value, own?.1, &self.config).equal
+            };
+            wanted.iter().map(part).collect()
+        })
+    }
+
     /// As [`Self::verify`], of a response whose answer stands in a `format`, against reference answers any of which is right: the
     /// verification of the first that is equal, else of the last that cannot be told, else of the first.
     ///
@@ -531,51 +572,6 @@ fn unreadable(
     };
     let [gold, pred] = sides;
     unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))
-}
-
-impl Verifier {
-    /// Which labelled parts of `gold`, "(a) 3, (b) 5", are right in `pred`, in their order: `None` for one that `pred` does not have, or
-    /// that cannot be told. Empty where `gold` has no parts, and under [`Profile::Compat`], which knows none.
-    ///
-    /// ```
-    /// use juror_rules::{Config, Profile, Verifier};
-    ///
-    /// let strict = Verifier::new(Profile::Strict, Config::default());
-    /// let parts = strict.parts("(a) 3, (b) 5", "The answer is (a) 3, (b) 6.");
-    /// assert_eq!(parts, [Some(true), Some(false)]);
-    /// ```
-    pub fn parts(&self, gold: &str, pred: &str) -> Vec<Option<bool>> {
-        if self.profile != Profile::Strict {
-            return Vec::new();
-        }
-        let whole = self.verify(gold, pred).equal;
-        work::limited(gold.len() + pred.len(), || {
-            let side = |text, role, config| {
-                let found = extract::extract(text, role, config);
-                read(found, text, role, config, false)
-            };
-            let Ok(gold) = side(gold, Role::Gold, self.gold_config()) else {
-                return Vec::new();
-            };
-            let Some(wanted) = extract::parts(&gold.text) else {
-                return Vec::new();
-            };
-            if whole == Some(true) {
-                return vec![whole; wanted.len()];
-            }
-            let pred = side(pred, Role::Prediction, &self.config);
-            let pred = pred.as_ref().ok().filter(|side| !side.qualified);
-            let found = pred.and_then(parts_of);
-            let found = found.filter(|_| !gold.qualified).unwrap_or_default();
-            let part = |(label, value): &(&str, &str)| {
-                let own = found
-                    .iter()
-                    .find(|(own, _)| own.eq_ignore_ascii_case(label));
-                part_compared(value, own?.1, &self.config).equal
-            };
-            wanted.iter().map(part).collect()
-        })
-    }
 }
 
 /// The value of one part against that of another.

@@ -70,6 +70,7 @@ pub(super) fn is_equation(relation: &Relation) -> bool {
 
 /// Is a side something that a value is given to, rather than an expression to be solved?
 pub(super) fn is_name(answer: &Answer) -> bool {
+    let is_symbol = |it: &Answer| matches!(expressions::expression(it), Some(Expr::Symbol(_)));
     match answer {
         Answer::Quantity(_) => expressions::expression(answer).is_some_and(is_named),
         Answer::Tuple(parts) => !parts.is_empty() && parts.iter().all(is_symbol),
@@ -81,10 +82,6 @@ pub(super) fn is_name(answer: &Answer) -> bool {
         }
         _ => false,
     }
-}
-
-fn is_symbol(answer: &Answer) -> bool {
-    matches!(expressions::expression(answer), Some(Expr::Symbol(_)))
 }
 
 pub(super) fn is_named(expr: &Expr) -> bool {

@@ -17,8 +17,9 @@ const GAP: usize = 3;
 const FAR_GAP: usize = 12;
 /// How many words on either side belong to a number in a sentence that narrates.
 const NEAR: usize = 3;
-/// How many on either side of a box: its rows reach no further.
-const NEAR_BOX: usize = 12;
+/// How many before a box and after it: its rows reach no further.
+const BEFORE_BOX: usize = 8;
+const AFTER_BOX: usize = 12;
 /// How many bytes before a value are looked at.
 const FAR: usize = 400;
 
@@ -168,7 +169,7 @@ struct Sides {
 impl Sides {
     fn of(before: &str, after: &str, how: How) -> Self {
         let from = match how {
-            How::Boxed => (before.rmatch_indices(' ').nth(NEAR_BOX)).map_or(0, |(at, _)| at),
+            How::Boxed => (before.rmatch_indices(' ').nth(BEFORE_BOX)).map_or(0, |(at, _)| at),
             _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
         };
         let mut sides = Self {
@@ -181,7 +182,7 @@ impl Sides {
         let aside = after.trim_start_matches(is_markup).strip_prefix('(');
         let aside = aside.and_then(|it| it.split_once(')'));
         let (aside, rest) = aside.unwrap_or(("", after));
-        let most = if how == How::Boxed { NEAR_BOX } else { MOST };
+        let most = if how == How::Boxed { AFTER_BOX } else { MOST };
         sides.bracket = tokens(aside, most, how);
         sides.after = tokens(rest, most, how);
         let all = [&sides.before, &sides.after, &sides.bracket];

@@ -174,13 +174,12 @@ pub(crate) fn is_foreign(text: &str) -> bool {
     if text.contains(|it: char| it.is_alphabetic() && letter(it)) {
         return true;
     }
-    let lists = [&words::COMMA_LANGUAGE, &words::COMMA_ANNOUNCEMENT];
-    words::words_of(text).any(|it| lists.iter().any(|list| list.contains(it)))
+    words::has(text, &words::COMMA_LANGUAGE) || words::has(text, &words::COMMA_ANNOUNCEMENT)
 }
 
 /// Do words before a value only suppose it?
 pub(crate) fn supposes(before: &str) -> bool {
-    qualifiers::suppose(before) || qualifiers::supposes(before)
+    words::has(before, &words::MAY_BE) || qualifiers::supposes(before)
 }
 
 /// The word, or the sign of a currency, right after a value in a statement, which may be its unit; `None` where it is known to be none.
@@ -233,7 +232,8 @@ pub(crate) fn choice_instead<'t>(
         // "Both (A) and (B)", "No (E)"
         qualified: found.qualified
             || before.split('(').skip(1).any(|it| it.find(')') == Some(1))
-            || (beside::changes(before, "", How::Worded) || qualifiers::deny_announcement(before))
+            || (beside::changes(before, "", How::Worded)
+                || words::has(before, &words::DENIES_ANNOUNCEMENT))
                 && !words::NONE_OF_ALL.contains(before.trim()),
         doubtful: found.doubtful,
         ..Found::default()

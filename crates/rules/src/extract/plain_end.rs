@@ -91,9 +91,8 @@ fn stated(text: &str) -> Option<Found<'_>> {
     let near = &text[..last.start];
     let near = &near[near.ceil_char_boundary(near.len().saturating_sub(NEAR))..];
     let said = &text[last.start..last.end];
-    let denied = qualifiers::deny(said)
-        || qualifiers::suppose(said)
-        || qualifiers::deny_announcement(said)
+    let denied = qualifiers::deny_or_suppose(said)
+        || words::has(said, &words::DENIES_ANNOUNCEMENT)
         || qualifiers::doubt(near);
     // A final one would count more.
     let alike = others.iter().all(|it| it.how == last.how);

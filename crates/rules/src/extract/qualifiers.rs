@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::words::{self, words_of};
+use super::words::{self, has, words_of};
 use crate::lexicon::units::currency;
 use crate::lexicon::words::{KIND_OF_ANSWER, Words};
 
@@ -121,10 +121,9 @@ pub(crate) fn deny(text: &str) -> bool {
 /// Does a sentence only say what would be, or what somebody might think: "If it applied, the answer would be 40."?
 pub(super) fn supposes(sentence: &str) -> bool {
     let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);
-    let any = |test: &dyn Fn(&str) -> bool| words_of(sentence).any(test);
     said_by_others(sentence)
-        || any(&|word| words::ONLY_SUPPOSES.contains(word))
-        || any(&|word| words::CONDITION.contains(word)) && any(&|word| words::UNREAL.contains(word))
+        || has(sentence, &words::ONLY_SUPPOSES)
+        || has(sentence, &words::CONDITION) && has(sentence, &words::UNREAL)
 }
 
 /// Do others than who writes say it: "Some would say 20."?
@@ -141,19 +140,9 @@ pub(super) fn said_by_others(sentence: &str) -> bool {
     })
 }
 
-/// Does an announcement only suppose: "the answer might be"?
-pub(super) fn suppose(announcement: &str) -> bool {
-    words_of(announcement).any(|word| words::MAY_BE.contains(word))
-}
-
-/// Is an announcement denied, in one of the languages: "La respuesta no es 18"?
-pub(super) fn deny_announcement(text: &str) -> bool {
-    has(text, &words::DENIES_ANNOUNCEMENT)
-}
-
-/// Does a word of another language scale a value: "1,8 millones", "18 Prozent"?
-pub(super) fn scaled(text: &str) -> bool {
-    has(text, &words::FOREIGN_SCALE)
+/// Does an announcement deny what it announces, or only suppose it: "the answer cannot be", "the answer might be"?
+pub(super) fn deny_or_suppose(announcement: &str) -> bool {
+    deny(announcement) || has(announcement, &words::MAY_BE)
 }
 
 pub(super) fn is_denial(word: &str) -> bool {
@@ -182,10 +171,6 @@ pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
     let scaled = words::SCALE_SPACELESS.begin(rest).is_some()
         && !ends.any(|end| words::is_unit(&rest[..end]));
     within(before) || within(after) || scaled
-}
-
-fn has(text: &str, list: &words::List) -> bool {
-    words_of(text).any(|word| list.contains(word))
 }
 
 /// How far after an answer a retraction is looked for, in bytes.

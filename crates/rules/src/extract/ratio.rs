@@ -6,6 +6,9 @@ use super::tail::tail;
 use super::{maths, words};
 use crate::lexicon::{in_lower_case, numbers};
 
+/// What joins the parts of a ratio, and those of a chance.
+const JOINED: [&str; 3] = [" to ", " in ", " out of "];
+
 /// The number that `text` begins with, of one word in digits, and its length.
 fn number(text: &str) -> Option<(Cow<'_, str>, usize)> {
     if let Some(run) = maths::run(text, 0).filter(|run| run.number) {
@@ -27,9 +30,8 @@ fn is_over(rest: &str) -> bool {
 /// The chance that `text` begins with, as a fraction, where it is two whole numbers.
 fn chance(text: &str) -> Option<(String, usize)> {
     let (some, first) = number(text)?;
-    let joined = [" in ", " out of "]
-        .into_iter()
-        .find(|word| text[first..].starts_with(word))?;
+    let mut joined = JOINED[1..].iter();
+    let joined = joined.find(|word| text[first..].starts_with(**word))?;
     let from = first + joined.len();
     let (all, length) = number(&text[from..])?;
     let end = from + length;
@@ -78,10 +80,13 @@ pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     if let Some(found) = mixed(text) {
         return Some(found);
     }
+    if !JOINED.iter().any(|it| text.contains(it)) {
+        return None;
+    }
     let (first, mut end) = number(text)?;
     let mut ratio = first.into_owned();
     let mut parts = 1;
-    while let Some((next, length)) = text[end..].strip_prefix(" to ").and_then(number) {
+    while let Some((next, length)) = text[end..].strip_prefix(JOINED[0]).and_then(number) {
         ratio.push(':');
         ratio.push_str(&next);
         end += 4 + length;

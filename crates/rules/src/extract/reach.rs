@@ -43,11 +43,6 @@ pub(super) fn tag_end(source: Source<'_, '_>, at: usize) -> usize {
     at + end.unwrap_or(rest.len())
 }
 
-/// "True" and "No", which are no headings.
-fn is_truth(text: &str) -> bool {
-    words::TRUTH_IN_ENGLISH.contains(text)
-}
-
 /// The rest of a `####` line, if it is an answer and no heading.
 pub(super) fn after_hashes<'t>(
     source: Source<'t, '_>,
@@ -64,8 +59,10 @@ pub(super) fn after_hashes<'t>(
         return None;
     }
     let is_last = line == text.trim_end().len();
+    // "True" and "No" are no headings.
+    let truth = |it: &str| words::TRUTH_IN_ENGLISH.contains(it);
     whole_in(source, range.clone())
-        .filter(|it| it.kind != Form::Words || is_last || is_truth(&it.text))
+        .filter(|it| it.kind != Form::Words || is_last || truth(&it.text))
         .or_else(|| {
             let told = |it: &Candidate<'_>| {
                 let rest = text.get(it.range.end..line).unwrap_or("");

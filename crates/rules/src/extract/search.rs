@@ -523,12 +523,12 @@ impl<'t> Search<'t, '_, '_> {
             };
             // "The answer cannot be 12."
             let announcement = &self.source.text[anchor.start..said_until];
-            let denied = qualifiers::deny(announcement)
-                || qualifiers::suppose(announcement)
+            let denied = qualifiers::deny_or_suppose(announcement)
                 || contrast == 0
                     && (reading.range.start > said_until + MAX_STATEMENT
-                        || qualifiers::deny_announcement(
+                        || words::has(
                             &self.source.text[anchor.start..reading.range.start.max(said_until)],
+                            &words::DENIES_ANNOUNCEMENT,
                         ));
             let text = self.source.text;
             // The emphasis of "**Answer:** 3" closes after the announcement.
@@ -558,7 +558,7 @@ impl<'t> Search<'t, '_, '_> {
                 reading.text = Cow::Owned(pointed);
                 doubtful = unsure;
             }
-            let denied = denied || anchor.comma && qualifiers::scaled(&reading.text);
+            let denied = denied || anchor.comma && words::has(&reading.text, &words::FOREIGN_SCALE);
             self.push(tier, method, reading, statement);
             if let Some(last) = self.out.get_mut(before) {
                 last.found.qualified |= denied;

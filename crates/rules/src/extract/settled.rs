@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::choice::{self, Choice};
 use super::qualifiers;
-use super::words::{self, words_of};
+use super::words;
 
 /// How many words may stand between a letter and the verb that settles on it: the text of the option.
 const MAX_TEXT: usize = 80;
@@ -18,8 +18,7 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
         return None;
     }
     // "Students often choose B", "B would be right if …"
-    let supposed = words_of(sentence).any(|word| words::SETTLES_NOTHING.contains(word));
-    if supposed || qualifiers::supposes(sentence) {
+    if words::has(sentence, &words::SETTLES_NOTHING) || qualifiers::supposes(sentence) {
         return None;
     }
     let mut found: Option<(Choice, Range<usize>)> = None;
@@ -173,12 +172,9 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
         }
     }
     // A lone letter may be a variable or a point, unless the sentence is about options.
+    let lists = [&words::CHOICE_NOUN, &words::CHOICE_QUALITY, &words::OPTION];
     let clear = choice.marked
-        || words_of(before).any(|word| {
-            words::CHOICE_NOUN.contains(word)
-                || words::CHOICE_QUALITY.contains(word)
-                || words::OPTION.contains(word)
-        })
+        || lists.into_iter().any(|it| words::has(before, it))
         || words::SUBJECT_OF_CHOICE.contains(words::first_word(before));
     let to = last.eq_ignore_ascii_case("to") && words::POINTS_TO.contains(words::last_word(head));
     let taken = words::TAKES_CHOICE.contains(last)
@@ -195,16 +191,15 @@ fn is_taken(choice: &Choice, before: &str, after: &str) -> bool {
         || words::REASON.contains(word);
     // "So the right one is the third option, (C)."
     let concluded = || {
-        let named = words_of(before).any(|it| words::CHOICE_QUALITY.contains(it));
-        let changed =
-            |it: &str| words::CHANGES_CHOICE_BEFORE.contains(it) || words::WRONG.contains(it);
+        let named = words::has(before, &words::CHOICE_QUALITY);
+        let changed = [&words::CHANGES_CHOICE_BEFORE, &words::WRONG];
         choice.marked
             && ends(rest)
             && (named || before.contains(" go for ") || before.contains(" go with "))
             && words::CONCLUDING.contains(words::first_word(before.trim_start()))
             && !has_letter(before)
             && !qualifiers::deny(before)
-            && !words_of(before).any(changed)
+            && !changed.into_iter().any(|it| words::has(before, it))
     };
     taken && (over || choice.marked) || concluded()
 }

@@ -37,9 +37,19 @@ static ROWS: LazyLock<Vec<(Vec<Item>, usize, &'static str)>> = LazyLock::new(|| 
     rows(SPOKEN).filter_map(row).collect()
 });
 
+/// The words of which one stands in whatever is said so.
+static SAID: LazyLock<words::Words> = LazyLock::new(|| {
+    let said = rows(SPOKEN).filter_map(|row| row.first().copied());
+    let lists = [&words::ALL_REAL_NUMBERS_BUT, &words::HOLDS_FOR, &words::ONE];
+    let all = said.chain(lists.into_iter().flat_map(|it| it.iter()));
+    let words = all.flat_map(|it| it.split([' ', '|', '?']));
+    words::Words::of(words.filter(|it| !it.is_empty()).collect())
+});
+
 /// What is said, in signs.
 pub(super) fn written(text: &str) -> Option<String> {
-    if text.len() > LONGEST || !text.contains(' ') {
+    let said = || text.split(' ').any(|it| SAID.contains(it));
+    if text.len() > LONGEST || !text.contains(' ') || !said() {
         return None;
     }
     if words::ALL_REAL_NUMBERS_BUT

@@ -81,6 +81,11 @@ pub(super) fn words_of(text: &str) -> impl DoubleEndedIterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
+/// Is one of its words in a list?
+pub(super) fn has(text: &str, list: &List) -> bool {
+    words_of(text).any(|word| list.contains(word))
+}
+
 /// Where a part of `text` begins in it.
 pub(super) fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize

@@ -77,7 +77,7 @@ pub(crate) fn date(text: &str) -> Option<String> {
     if let Some(year) = year_of_era(text) {
         return Some(year);
     }
-    if !(5..=40).contains(&text.len()) {
+    if !(5..=40).contains(&text.len()) || !text.bytes().any(|it| it.is_ascii_digit()) {
         return None;
     }
     let parts: Vec<&str> = text
@@ -98,9 +98,8 @@ pub(crate) fn date(text: &str) -> Option<String> {
         number(digits.unwrap_or(part), 2)
     };
     let month = |part: &str| {
-        let place = words::MONTH
-            .iter()
-            .position(|it| it.eq_ignore_ascii_case(part))?;
+        let mut names = words::MONTH.iter().filter(|_| words::MONTH.contains(part));
+        let place = names.position(|it| it.eq_ignore_ascii_case(part))?;
         u32::try_from(place % 12).ok().map(|it| it + 1)
     };
     let c = match rest {

@@ -15,6 +15,12 @@ pub(super) fn worded(text: &str) -> Option<Answer> {
     if !lettered && !text.contains([':', '-', '/', '.']) {
         return None;
     }
+    // "18 dollars": of what begins with a number only times and dates are no formulas.
+    let simple = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b' ' | b'.');
+    let numbered = text.starts_with(|it: char| it.is_ascii_digit()) && text.bytes().all(simple);
+    if numbered && !text.ends_with('.') && !text.contains("  ") {
+        return clock::time(text).or_else(|| clock::date(text).map(Answer::Text));
+    }
     let plain = plain_text(text);
     if let Some(letters) = choice::choice(&plain) {
         return Some(Answer::Choice(letters));

@@ -100,7 +100,7 @@ const SHAPES: [(&str, Shape); 9] = [
     ("<number>", is_digits), ("<digits>", is_digits), ("<unit>", is_unit), ("<counted>", is_counted),
     ("<mixed>", |it| it.starts_with(char::is_alphabetic) && it.contains(|it: char| it.is_ascii_digit())),
     ("<letter>", |it| it.len() == 1 && it.starts_with(char::is_lowercase)), ("<capital>", |it| it.starts_with(char::is_uppercase)),
-    ("<operator>", |it| it.starts_with(is_operator)), ("<word>", |it| it.starts_with(char::is_alphabetic)),
+    ("<operator>", |it| it.starts_with(|it| "<>≤≥≠≪≫+-–−/^×÷".contains(it))), ("<word>", |it| it.starts_with(char::is_alphabetic)),
 ];
 
 fn is_digits(word: &str) -> bool {
@@ -124,11 +124,6 @@ fn words_of_shape(name: &str) -> Vec<&'static str> {
         "<currency>" => currency_names().collect(),
         _ => Vec::new(),
     }
-}
-
-/// A sign that joins a value to what stands beside it.
-fn is_operator(sign: char) -> bool {
-    "<>≤≥≠≪≫+-–−/^×÷".contains(sign)
 }
 
 /// The table: which classes a word has, and the rows.
