@@ -46,10 +46,8 @@ pub(super) fn before_explanation(text: &str) -> usize {
             break;
         };
         let head = text[start..end].trim_start_matches(['*', '_', '#', ' ', '-', '(']);
-        let closes = words::CLOSING.iter().any(|phrase| {
-            head.get(..phrase.len())
-                .is_some_and(|it| it.eq_ignore_ascii_case(phrase))
-        });
+        let mut closing = words::CLOSING.iter();
+        let closes = closing.any(|it| words::after(head, it).is_some());
         let explains = explains(head);
         let before = text[..start].trim_end();
         if before.is_empty() || !(closes || explains) {
@@ -65,12 +63,11 @@ pub(super) fn before_explanation(text: &str) -> usize {
 }
 
 fn explains(head: &str) -> bool {
-    words::EXPLANATION.iter().any(|phrase| {
-        let begins = |it: &&str| it.eq_ignore_ascii_case(phrase);
-        head.get(..phrase.len()).filter(begins).is_some_and(|_| {
-            let bare = head[phrase.len()..].trim_start_matches([' ', '*', '_']);
-            bare.starts_with([':', '\n']) || bare.is_empty()
-        })
+    let phrases = words::EXPLANATION.iter();
+    let mut rests = phrases.filter_map(|it| words::after(head, it));
+    rests.any(|rest| {
+        let bare = rest.trim_start_matches([' ', '*', '_']);
+        bare.starts_with([':', '\n']) || bare.is_empty()
     })
 }
 

@@ -405,11 +405,9 @@ pub(super) fn takes_back_in_words(text: &str) -> bool {
     let first = text.bytes().next().map(|it| it.to_ascii_lowercase());
     let phrases = words::RETRACTION.iter();
     let mut phrases = phrases.filter(|phrase| phrase.bytes().next() == first);
-    phrases.any(|phrase| {
-        let begins = text
-            .get(..phrase.len())
-            .is_some_and(|it| it.eq_ignore_ascii_case(phrase));
-        begins && !text[phrase.len()..].starts_with(char::is_alphanumeric)
+    phrases.any(|it| {
+        let rest = words::after(text, it);
+        rest.is_some_and(|it| !it.starts_with(char::is_alphanumeric))
     })
 }
 
@@ -464,9 +462,7 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
     let other = words(other);
     let has = |words: &[&str], stem: &str| {
         words.iter().any(|word| {
-            word.get(..stem.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(stem))
-                && (stem.len() > 5 || word.len() <= stem.len() + 1)
+            words::after(word, stem).is_some() && (stem.len() > 5 || word.len() <= stem.len() + 1)
         })
     };
     let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);

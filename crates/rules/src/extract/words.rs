@@ -35,11 +35,13 @@ pub(super) fn is_unit(word: &str) -> bool {
 /// The length of the word that a text begins with and that makes what follows it negative: "minus 7".
 pub(super) fn sign(text: &str) -> Option<usize> {
     let mut signs = ["minus ", "negative "].into_iter();
-    let begins = |it: &str| {
-        text.get(..it.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(it))
-    };
-    signs.find(|it| begins(it)).map(str::len)
+    signs.find(|it| after(text, it).is_some()).map(str::len)
+}
+
+/// What follows a phrase that a text begins with, whatever its case.
+pub(super) fn after<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let (head, rest) = text.split_at_checked(phrase.len())?;
+    head.eq_ignore_ascii_case(phrase).then_some(rest)
 }
 
 /// Could `word`, after a number, name what is counted?
