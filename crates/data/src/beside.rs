@@ -14,6 +14,7 @@ struct Keys {
     questions: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
+    unseen: Vec<String>,
     instruction: [String; 2],
     options: Vec<[String; 2]>,
 }
@@ -102,6 +103,9 @@ impl<'a> Beside<'_, 'a> {
                 Some(Err(_)) if apart != Some(name) => how.push(format!("{name} left out")),
                 _ => {}
             }
+        }
+        for name in &KEYS.unseen {
+            how.extend(self.get(name)?.map(|_| format!("{name} left out")));
         }
         if let Some((name, options)) = options.filter(|(_, options)| !are_in(question, options)) {
             parts.push(shown(&options));

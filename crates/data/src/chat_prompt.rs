@@ -40,6 +40,11 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
 /// The question in a prompt: of one with a chat template's markup the last turn of the user, with those before it as messages have
 /// them ([`conversation`]), without the system text; else all of it. `trimmed` takes control tokens off both ends of a text.
 pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
+    turns(prompt, trimmed).0
+}
+
+/// The question in a prompt, and whether a system text was left out.
+fn turns(prompt: &str, trimmed: fn(&str) -> &str) -> (String, bool) {
     for turn in TURNS.iter() {
         // A question may quote a conversation; only a prompt ends with the word for the answer.
         let is_plain = turn.before.ends_with(':');
@@ -56,7 +61,7 @@ pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
             !is_plain || *at == 0 || prompt[..*at].ends_with('\n')
         });
         let places: Vec<usize> = found.map(|(at, _)| at).collect();
-        let Some((&last, _)) = places.split_last() else {
+        let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
             continue;
         };
         let rest = &prompt[last + turn.before.len()..];
@@ -67,6 +72,13 @@ pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
             None if is_plain => continue,
             None => trimmed(rest),
         };
+        // Markers alone have no space between them.
+        let mut has_system = trimmed(&prompt[..first]).contains(char::is_whitespace);
+        let mut said = |text| {
+            let own = without_system(text);
+            has_system |= own.len() < text.len();
+            own.to_owned()
+        };
         let mut turns = Vec::new();
         for between in places.windows(2) {
             let earlier = &prompt[between[0] + turn.before.len()..between[1]];
@@ -74,20 +86,17 @@ pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
                 // Words begin a turn only at the beginning of a line.
                 !is_plain || earlier[..*at].ends_with('\n')
             });
-            let (said, answered) = match answer {
+            let (text, answered) = match answer {
                 Some((at, answer)) => (&earlier[..at], Some(&earlier[at + answer.len()..])),
                 None => (earlier, None),
             };
-            turns.push(("user", turn.one(without_system(said), trimmed)));
-            turns.extend(answered.map(|text| ("assistant", turn.one(text, trimmed))));
+            turns.push(("user", turn.one(&said(text), trimmed).to_owned()));
+            turns.extend(answered.map(|text| ("assistant", turn.one(text, trimmed).to_owned())));
         }
-        turns.push(("user", without_system(asked)));
-        let turns = turns
-            .into_iter()
-            .map(|(role, text)| (role, text.to_owned()));
-        return conversation(&turns.collect::<Vec<_>>());
+        turns.push(("user", said(asked)));
+        return (conversation(&turns), has_system);
     }
-    trimmed(prompt).to_owned()
+    (trimmed(prompt).to_owned(), false)
 }
 
 /// A turn of the user without the system text that Llama 2's template puts into it.
@@ -102,22 +111,50 @@ fn without_system(turn: &str) -> &str {
     }
 }
 
-/// The question in a prompt that an engine was given: as [`question`], or between the names of the roles, which stay where tokens were
-/// left out as text was decoded (`user⏎…⏎assistant⏎`).
-pub(super) fn asked(prompt: &str) -> String {
-    let bare = || {
-        let body = prompt.trim_end().strip_suffix("\nassistant")?;
-        let body = format!("\n{body}");
-        let (_, asked) = body.split_once("\nuser\n")?;
-        // Of several turns it is not known where each begins.
-        (!asked.contains("\nuser\n")).then(|| asked.trim().to_owned())
-    };
-    bare().unwrap_or_else(|| question(prompt, without_usual_tokens))
+/// The names of roles as they stay where a prompt's tokens were left out: before a turn of the user, and before one of the assistant.
+const NAMES: [[&str; 2]; 4] = [
+    ["\nuser\n", "\nassistant\n"],
+    ["\nuser\n", "\nmodel\n"],
+    ["user\n\n", "assistant\n\n"],
+    ["user", "assistant"],
+];
+
+/// The question in a prompt that an engine was given, and whether a system text was left out: as [`question`], or between the names of
+/// the roles ([`NAMES`]).
+pub(super) fn asked(prompt: &str) -> (String, bool) {
+    let bare = NAMES.iter().find_map(|names| named(prompt, *names));
+    bare.unwrap_or_else(|| turns(prompt, without_usual_tokens))
+}
+
+/// The turns of a prompt between the names of the roles; `None` if these do not alternate up to the end, where the assistant begins.
+fn named(prompt: &str, [user, assistant]: [&str; 2]) -> Option<(String, bool)> {
+    let text = format!("\n{}\n\n", opened(prompt));
+    let mut parts = text.split(user);
+    let head = parts.next()?.trim();
+    // Names without an end of line may be words.
+    let is_named = head.starts_with("system") || head.is_empty() && user.ends_with('\n');
+    let mut turns = Vec::new();
+    for part in parts {
+        let (said, answered) = part.split_once(assistant).filter(|_| is_named)?;
+        turns.push(("user", said.trim().to_owned()));
+        turns.push(("assistant", answered.trim().to_owned()));
+    }
+    let (_, open) = turns.pop()?;
+    let is_one = |(_, text): &(&str, String)| !text.is_empty() && !text.contains(assistant);
+    let alternate = open.is_empty() && turns.iter().all(is_one);
+    alternate.then(|| (conversation(&turns), !head.is_empty()))
+}
+
+/// A prompt without the thinking that a template opens, or closes at once, at its end.
+fn opened(prompt: &str) -> &str {
+    let text = prompt.trim_end();
+    let closed = text.strip_suffix("</think>").unwrap_or(text).trim_end();
+    closed.strip_suffix("<think>").map_or(text, str::trim_end)
 }
 
 /// Whether a text is such a prompt by its own markup: it begins with a marker, and ends where a chat template lets the assistant begin.
 pub(super) fn is_prompt(text: &str) -> bool {
-    let opened = text.trim_end().trim_end_matches("<think>").trim_end();
+    let opened = opened(text);
     let mut turns = TURNS.iter().filter(|turn| !turn.before.ends_with(':'));
     opened.trim_start().starts_with(['<', '['])
         && turns.any(|turn| opened.ends_with(turn.answer) && opened.contains(turn.before))

@@ -234,7 +234,7 @@ impl ColumnMap {
                     key: path.text().to_owned(),
                     values,
                     is_of_each: path.is_of_each(),
-                    passed_over: Vec::new(),
+                    ..Found::default()
                 }))
             }
             Lookup::Preset if field == Field::Response && !preset.joined.is_empty() => {
@@ -370,6 +370,7 @@ fn is_within(path: &str, key: &str) -> bool {
 }
 
 /// Values, the key they were found under, and other keys of the field that the row has too.
+#[derive(Default)]
 pub(crate) struct Found<'a> {
     pub(super) key: String,
     pub(super) values: Vec<Value<'a>>,
@@ -405,11 +406,6 @@ pub struct ColumnsUsed {
 }
 
 impl ColumnsUsed {
-    /// Counts one row of a preset.
-    pub(super) fn count_row(&mut self, preset: &'static Preset) {
-        tally(&mut self.presets, &*preset.name);
-    }
-
     /// Counts the key that a field of one row was read from.
     pub(super) fn count(&mut self, field: Field, key: &str, passed_over: &[String]) {
         let used = &mut self.fields[field as usize];

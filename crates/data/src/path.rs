@@ -23,7 +23,7 @@ enum Step {
     Parts,
     /// `*` as a key: every value of an object.
     EachKey,
-    /// `[key=text]`: the elements that are objects with this text under the key.
+    /// `[key=text]`: the elements that are objects with this text, or a list that has it, under the key.
     Where(String, String),
     /// `choices[at]`: the elements of `choices` whose places are under the key `at` beside it.
     At(String, String),
@@ -95,10 +95,7 @@ impl KeyPath {
         };
         let mut values: Vec<Value<'a>> = match first {
             Step::Key(key) => row.get(key)?.into_iter().collect(),
-            Step::At(list, at) => match (row.get(list)?, row.get(at)?) {
-                (Some(list), Some(at)) => at_places(list, at),
-                _ => Vec::new(),
-            },
+            Step::At(list, at) => at_places(row.get(list)?, row.get(at)?),
             _ => Vec::new(),
         };
         for step in rest {
@@ -116,14 +113,14 @@ impl KeyPath {
                     Step::EachKey => inner.extend(value.values()?),
                     Step::Where(key, text) => {
                         for element in value.elements() {
-                            let found = element.key(key)?.and_then(|found| found.string().ok());
-                            inner.extend((found.as_deref() == Some(text)).then_some(element));
+                            let found = element.key(key)?.into_iter();
+                            let mut found = found.flat_map(|it| [vec![it], it.elements()].concat());
+                            let is_it = found.any(|it| it.string().is_ok_and(|own| own == *text));
+                            inner.extend(is_it.then_some(element));
                         }
                     }
                     Step::At(list, at) => {
-                        if let (Some(list), Some(at)) = (value.key(list)?, value.key(at)?) {
-                            inner.extend(at_places(list, at));
-                        }
+                        inner.extend(at_places(value.key(list)?, value.key(at)?));
                     }
                 }
             }
@@ -143,7 +140,10 @@ impl KeyPath {
 }
 
 /// The elements of a list at a place, or at those of a list of places.
-fn at_places<'a>(list: Value<'a>, at: Value<'a>) -> Vec<Value<'a>> {
+fn at_places<'a>(list: Option<Value<'a>>, at: Option<Value<'a>>) -> Vec<Value<'a>> {
+    let (Some(list), Some(at)) = (list, at) else {
+        return Vec::new();
+    };
     let elements = list.elements();
     let places = match at.elements() {
         none if none.is_empty() => vec![at],

@@ -143,20 +143,16 @@ pub(super) fn is_known_key(key: &str) -> bool {
     let key = &*spelled_plainly(key).unwrap_or_else(|| key.to_owned());
     presets().iter().any(|preset| {
         // What is a reference or an id in one program's rows is often something else in others', as `label` is.
-        let is_read =
-            |field| preset.name == PLAIN || [Field::Question, Field::Response].contains(&field);
-        Field::ALL
-            .into_iter()
-            .filter(|field| is_read(*field))
-            .any(|field| {
-                preset.paths[field as usize]
-                    .iter()
-                    .any(|path| path.text() == key)
-            })
-            || preset
-                .joined
-                .iter()
-                .any(|path| path.text().split('[').next() == Some(key))
+        let is_read = |field: &Field| {
+            preset.name == PLAIN || [Field::Question, Field::Response].contains(field)
+        };
+        let fields = Field::ALL.into_iter().filter(is_read);
+        let mut paths = fields.flat_map(|field| &preset.paths[field as usize]);
+        let mut joined = preset
+            .joined
+            .iter()
+            .map(|path| path.text().split('[').next());
+        paths.any(|path| path.text() == key) || joined.any(|first| first == Some(key))
     }) || key == "solution"
 }
 

@@ -103,6 +103,32 @@ impl<'a> Row<'a> {
         Some(entries.find(|entry| is_row(entry.1))?.0)
     }
 
+    /// The path to the first text or list under one of these keys, which have `, ` between them, in an object of the row.
+    pub(super) fn path_to(&self, keys: &str) -> Option<String> {
+        let named = |(key, raw): (Cow<str>, &'a str)| (key.into_owned(), raw);
+        let mut level: Vec<(String, &str)> = self.entries.iter().map(named).collect();
+        for _ in 0..3 {
+            let mut inner = Vec::new();
+            for (path, raw) in level {
+                let last = path.rsplit('.').next();
+                if raw.starts_with(['"', '[']) && keys.split(", ").any(|key| last == Some(key)) {
+                    return Some(path);
+                }
+                let entries = Entries::parse(raw, self.line);
+                for (key, raw) in entries.iter().flat_map(Entries::iter) {
+                    inner.push((format!("{path}.{key}"), raw));
+                }
+            }
+            level = inner;
+        }
+        None
+    }
+
+    /// Whether all its values are objects, several.
+    pub(super) fn holds_rows(&self) -> bool {
+        self.sorted.len() > 1 && self.entries.iter().all(|(_, raw)| raw.starts_with('{'))
+    }
+
     /// The row's keys, in the order written.
     pub(super) fn keys(&self) -> impl Iterator<Item = Cow<'a, str>> {
         self.entries.iter().map(|(key, _)| key)

@@ -77,10 +77,9 @@ impl Sample {
     pub fn row(&self, kept: bool) -> Value {
         let mut row = json!({"id": self.id, "question": self.question});
         let mut set = |key: &str, value: Value| row[key] = value;
-        if self.alternatives.is_empty() {
-            set("reference_answer", json!(self.reference_answer));
-        } else {
-            set("reference_answer", json!(self.alternatives));
+        match self.alternatives.as_slice() {
+            [] => set("reference_answer", json!(self.reference_answer)),
+            several => set("reference_answer", json!(several)),
         }
         set("response", json!(self.student_answer));
         if !self.other_answer.is_empty() {
@@ -102,12 +101,11 @@ impl Sample {
 
     /// The reference answers: any of them is right.
     pub fn references(&self) -> impl Iterator<Item = &str> {
-        let one = self
-            .alternatives
-            .is_empty()
-            .then_some(self.reference_answer.as_str());
-        one.into_iter()
-            .chain(self.alternatives.iter().map(String::as_str))
+        let all = match self.alternatives.as_slice() {
+            [] => std::slice::from_ref(&self.reference_answer),
+            several => several,
+        };
+        all.iter().map(String::as_str)
     }
 
     /// The id of a row that has none: the first 16 hexadecimal characters of the BLAKE3 hash of its three texts.
@@ -144,14 +142,11 @@ impl Sample {
     /// A short hash of the question: samples with the same question share more of the prompt than the template. If there are
     /// messages, it is their hash: the same last turn after other turns is another question.
     pub fn question_hash(&self) -> u64 {
-        if self.messages.is_empty() {
-            return first_bytes(&blake3::hash(self.question.as_bytes()));
-        }
-        if let [only] = self.messages.as_slice()
-            && only["role"] == "user"
-            && only["content"] == self.question.as_str()
-        {
-            return first_bytes(&blake3::hash(self.question.as_bytes()));
+        let is_question = |message: &Value| {
+            message["role"] == "user" && message["content"] == self.question.as_str()
+        };
+        if self.messages.len() < 2 && self.messages.iter().all(is_question) {
+            return id_hash(&self.question);
         }
         let mut hasher = blake3::Hasher::new();
         for message in &self.messages {
@@ -196,10 +191,8 @@ impl Sample {
             hash_text(hasher, step);
         }
         if let Some(rubric) = &self.rubric {
-            hash_text(
-                hasher,
-                &serde_json::to_string(rubric.as_ref()).unwrap_or_default(),
-            );
+            let rubric = serde_json::to_string(rubric.as_ref()).unwrap_or_default();
+            hash_text(hasher, &rubric);
         }
         if !self.kept.is_empty() {
             // The order of columns does not matter; a map can always be written.

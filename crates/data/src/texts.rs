@@ -105,10 +105,7 @@ impl Texts {
             // With an empty text this would be the id of a blank response.
             None => Sample::content_id(&self.question, &reference_answer, "\u{1}"),
         });
-        let id = match (self.id, self.epoch) {
-            (Some(id), Some(epoch)) => Some(format!("{id}:{epoch}")),
-            (id, _) => id,
-        };
+        let id = of_epoch(self.id, self.epoch);
         let with_id = |part: usize| match &id {
             Some(id) if is_list => format!("{id}:{part}"),
             Some(id) => id.clone(),
@@ -135,14 +132,17 @@ impl Texts {
     }
 }
 
+/// The id of a row that may be one of several with this id.
+fn of_epoch(id: Option<String>, epoch: Option<String>) -> Option<String> {
+    id.map(|id| epoch.map_or_else(|| id.clone(), |epoch| format!("{id}:{epoch}")))
+}
+
 /// Several reference answers, any of which is right, as one text for the judge.
 fn shown_together(references: &[String]) -> String {
-    let mut text = "Any one of these answers is correct:".to_owned();
-    for reference in references {
-        text.push_str("\n- ");
-        text.push_str(reference);
-    }
-    text
+    format!(
+        "Any one of these answers is correct:\n- {}",
+        references.join("\n- ")
+    )
 }
 
 /// A row's reference answer and response, for the rules.
@@ -270,10 +270,11 @@ impl Row<'_> {
         if let (Field::Question, None, [text]) = (field, &read.how, read.texts.as_mut_slice())
             && (preset.asks_as_engines_do || is_prompt(text))
         {
-            let asked = asked(text);
+            let (asked, has_system) = asked(text);
             if !asked.trim().is_empty() && asked != text.trim() {
                 *text = asked;
-                read.how = Some("its chat markers left out".into());
+                let system = if has_system { " and system text" } else { "" };
+                read.how = Some(format!("its chat markers{system} left out").into());
             }
         }
         let beside = Beside(self, key, columns);
@@ -329,13 +330,14 @@ impl Row<'_> {
     /// Settings of the rules for this row.
     fn config(&self) -> Result<Option<Map<String, Json>>, String> {
         let config = self.get("config")?.filter(|value| !value.is_null());
-        let config = config.map(|value| match value.json("config")? {
-            Json::Object(config) => Ok(config),
-            other => Err(format!(
+        let config = config.map(|value| value.json("config")).transpose()?;
+        match config {
+            None => Ok(None),
+            Some(Json::Object(config)) => Ok(Some(config)),
+            Some(other) => Err(format!(
                 "`config` must be an object of settings, not {other}"
             )),
-        });
-        config.transpose()
+        }
     }
 
     /// The reference answers and the response of a rollout, whatever the question: what rules compare.
@@ -359,10 +361,7 @@ impl Row<'_> {
         let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
         let [response] = response?;
         let id = id.map(|mut id| id.texts.swap_remove(0));
-        let id = match (id, self.epoch(columns, preset)?) {
-            (Some(id), Some(epoch)) => Some(format!("{id}:{epoch}")),
-            (id, _) => id,
-        };
+        let id = of_epoch(id, self.epoch(columns, preset)?);
         Ok(Pair {
             id: id.map(|id| Json::from(id).to_string()),
             references: texts(Field::Reference)?.texts,
@@ -546,10 +545,14 @@ impl Row<'_> {
             )
         } else if columns.is_fixed() {
             format!("give it as `{field}`")
+        } else if self.holds_rows() {
+            "if its values are the rows, write them one a line first, as with `jq -c 'to_entries[] | {id: .key} + .value'`".to_owned()
         } else if either {
             "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
              `--columns response=solution`"
                 .to_owned()
+        } else if let Some(path) = self.path_to(&looked_for) {
+            format!("if it is that in `{path}`, say so with `--columns {field}={path}`")
         } else {
             format!("name its key, or a path as `results[0].text`, with `--columns {field}=KEY`")
         };
@@ -679,15 +682,6 @@ impl Value<'_> {
             Some(b'n') => self.word().unwrap_or("null"),
             _ => "true or false",
         };
-        let wanted = match field {
-            Field::Reference => "text or a number, or a list of such, any of which is right",
-            Field::Id => "text or a number (without the key, the id is made from the content)",
-            Field::Question => "text or chat messages",
-            Field::Response => "text, a number, chat messages, or a list of such",
-            Field::Steps => "a list of texts",
-            Field::Rubric => "a list of criteria",
-            Field::Other => "text",
-        };
         let path = if json.starts_with("{\"0\":") {
             format!("; {BY_COLUMNS}")
         } else if found == "an object" && !read.is_fixed {
@@ -697,8 +691,9 @@ impl Value<'_> {
             String::new()
         };
         Err(format!(
-            "`{key}` (the {}) is {found}: it must be {wanted}{path}",
-            noun(field)
+            "`{key}` (the {}) is {found}: it must be {}{path}",
+            noun(field),
+            said_of(field)[1]
         ))
     }
 }
@@ -710,15 +705,14 @@ fn gsm8k_answer(text: &str) -> Option<&str> {
     (!answer.is_empty()).then_some(answer)
 }
 
-/// What a field is called in a sentence.
+/// What each field is called in a sentence, and what it must be.
+const FIELDS: &str = include_str!("fields.tsv");
+
+fn said_of(field: Field) -> [&'static str; 2] {
+    let line = FIELDS.lines().nth(field as usize).unwrap_or_default();
+    line.split_once('\t').map_or([line, ""], <[&str; 2]>::from)
+}
+
 fn noun(field: Field) -> &'static str {
-    match field {
-        Field::Question => "question",
-        Field::Reference => "reference answer",
-        Field::Response => "response",
-        Field::Id => "id",
-        Field::Steps => "list of steps",
-        Field::Rubric => "rubric",
-        Field::Other => "second response",
-    }
+    said_of(field)[0]
 }

@@ -25,7 +25,7 @@ fn read_file(name: &str, content: &str, columns: &[&str]) -> Result<[String; 3],
 #[test]
 fn the_keys_are_read() {
     let keys = &super::KEYS;
-    assert_eq!((keys.questions.len(), keys.options.len()), (9, 15));
+    assert_eq!((keys.questions.len(), keys.options.len()), (9, 19));
     assert_eq!(keys.instruction[0], "instruction");
 }
 
@@ -106,6 +106,21 @@ fn a_question_is_shown_with_what_it_is_about_and_its_options() {
         (
             r#"{"question": "The air. Which gas?", "context": "The air.", "answer": "nitrogen", "response": "nitrogen"}"#,
             "The air. Which gas?",
+            "question · ",
+        ),
+        (
+            r#"{"question": "Which gas?", "option1": "oxygen", "option2": "nitrogen", "option3": "argon", "answer": "B", "response": "B"}"#,
+            options,
+            "question (and option1)",
+        ),
+        (
+            r#"{"question": "Which gas?", "image": "data:image/png;base64,AAAA", "history": [["p", "r"]], "answer": "x", "response": "x"}"#,
+            "Which gas?",
+            "question (history left out, image left out)",
+        ),
+        (
+            r#"{"question": "Which gas?", "images": [], "history": [], "answer": "x", "response": "x"}"#,
+            "Which gas?",
             "question · ",
         ),
         // What cannot be shown is said; what a program has put together, and two responses that are compared, are left alone.

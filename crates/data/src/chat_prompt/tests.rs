@@ -4,26 +4,72 @@ use super::*;
 
 #[test]
 fn names_of_roles_are_no_part_of_a_question() {
-    for (prompt, expected) in [
+    let llama = "system\n\nCutting Knowledge Date: December 2023\n\nBe brief.user\n\n";
+    for (prompt, expected, has_system) in [
         (
             "system\nBe brief.\nuser\nWhat is\n2 + 2?\nassistant\n",
             "What is\n2 + 2?",
+            true,
         ),
-        ("user\n\nWhy?\n\nassistant\n\n", "Why?"),
+        ("user\n\nWhy?\n\nassistant\n\n", "Why?", false),
+        ("user\nWhy?\nassistant\n<think>\n", "Why?", false),
+        (
+            "user\nWhy?\nassistant\n<think>\n\n</think>\n\n",
+            "Why?",
+            false,
+        ),
+        ("user\nWhy?\nmodel\n", "Why?", false),
+        ("user\n\nWhy?assistant\n\n", "Why?", false),
+        (&format!("{llama}Why?assistant\n\n"), "Why?", true),
+        (
+            &format!("{llama}a\n\nbassistant\n\nc.user\n\nd?assistant\n\n"),
+            "User: a\n  \n  b\n\nAssistant: c.\n\nUser: d?",
+            true,
+        ),
+        (
+            "user\na\nmodel\nb\nuser\nc\nmodel\n",
+            "User: a\n\nAssistant: b\n\nUser: c",
+            false,
+        ),
         (
             "<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n",
             "Why?",
+            false,
         ),
+        (
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n",
+            "Why?",
+            true,
+        ),
+        ("[gMASK]<sop><|user|>\nWhy?<|assistant|>\n", "Why?", false),
+        (
+            "<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nWhy? [/INST]",
+            "Why?",
+            true,
+        ),
+        (
+            "systemYou are ChatGPT.\n\nReasoning: mediumdeveloper# Instructions\n\nBe brief.userWhy?assistant",
+            "Why?",
+            true,
+        ),
+        // Names that do not alternate, or do not end the prompt, are words of it.
         (
             "Name a user\nor an assistant",
             "Name a user\nor an assistant",
+            false,
         ),
         (
-            "user\na\nassistant\nb\nuser\nc\nassistant\n",
-            "user\na\nassistant\nb\nuser\nc\nassistant",
+            "user\nList:\nuser\nadmin\nassistant\n",
+            "user\nList:\nuser\nadmin\nassistant",
+            false,
+        ),
+        (
+            "Say who:\nuser\nor\nassistant\n",
+            "Say who:\nuser\nor\nassistant",
+            false,
         ),
     ] {
-        assert_eq!(asked(prompt), expected);
+        assert_eq!(asked(prompt), (expected.to_owned(), has_system));
     }
 }
 

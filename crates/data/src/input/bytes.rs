@@ -13,18 +13,6 @@ use crate::DatasetError;
 /// Bytes read at a time: enough to keep a fast disk busy.
 const BUFFER: usize = 1 << 18;
 
-/// How many bytes say how a file is compressed: of a zip archive they show the name of its first file.
-const HEAD: u64 = 64;
-const ARCHIVE: &[u8] = b"PK\x03\x04";
-
-/// Whether a zip archive is an Office document, by the name of its first file.
-fn is_office(head: &[u8]) -> bool {
-    let name = head.get(30..).unwrap_or_default();
-    let mut firsts =
-        "[Content_Types] docProps/ _rels/ xl/ word/ mimetypeapplication/vnd.oasis".split(' ');
-    firsts.any(|first| name.starts_with(first.as_bytes()))
-}
-
 /// How much text was unpacked from a compressed file so far.
 #[derive(Debug, Default)]
 pub(super) struct Expansion {
@@ -103,36 +91,14 @@ impl Bytes {
         seekable: bool,
     ) -> Result<Self, DatasetError> {
         // No more than must be: a program may write one row and wait for its answer.
-        let mut head = Vec::with_capacity(HEAD as usize);
-        let mut read = reader.by_ref().take(4).read_to_end(&mut head);
-        if head == ARCHIVE {
-            read = reader.by_ref().take(HEAD - 4).read_to_end(&mut head);
-        }
-        if let Err(source) = read {
+        let mut head = Vec::with_capacity(4);
+        if let Err(source) = reader.by_ref().take(4).read_to_end(&mut head) {
             return Err(DatasetError::Read { file, source });
         }
         let compression = match head.as_slice() {
             [0x1f, 0x8b, ..] => Some("gzip"),
             // A frame of zstd, or the skippable frame that some compressors begin with.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
-            [b'P', b'K', 3, 4, ..] => {
-                let (found, advice) = if is_office(&head) {
-                    (
-                        "an Excel workbook, or another Office document",
-                        "save its table as CSV",
-                    )
-                } else {
-                    (
-                        "a zip archive",
-                        "unpack it, or pack it with gzip or zstd; a log of Inspect (`.eval`) is read if it is named, not from a pipe",
-                    )
-                };
-                return Err(DatasetError::Format {
-                    file,
-                    found,
-                    advice,
-                });
-            }
             // An empty file is neither valid gzip nor valid zstd.
             [] if ending(&file, "gz") => Some("gzip"),
             [] if ending(&file, "zst") => Some("zstd"),

@@ -41,15 +41,15 @@ impl Record {
     }
 }
 
-/// The delimiter of a table with this first line: a tab if the file's name says so, else whichever of comma, tab and
-/// semicolon occurs most often.
+/// The delimiter of a table with this first line: a tab if the file's name says so, else whichever of comma, tab, semicolon
+/// and bar occurs most often.
 pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
     if ending(file, "tsv") {
         return b'\t';
     }
     let count = |delimiter: u8| header.split(|&byte| byte == delimiter).count();
     // `max_by_key` returns the last of equals, so the comma wins.
-    [b';', b'\t', b',']
+    [b'|', b';', b'\t', b',']
         .into_iter()
         .max_by_key(|&delimiter| count(delimiter))
         .unwrap_or(b',')

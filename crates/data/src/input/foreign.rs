@@ -1,9 +1,10 @@
 //! Files that hold no rows as they are read here, told by how they begin.
 
-use super::bytes::without_mark;
+use super::bytes::{ending, without_mark};
 use crate::DatasetError;
 
-/// What files begin with (`\xNN`: a byte), what they are, and what to do.
+/// What files begin with (`\xNN`: a byte; `@N:`: there is more before it), or how the names of those end that are not JSON (`*.`), what they
+/// are, and what to do. The first kind counts.
 const KINDS: &str = include_str!("foreign.tsv");
 
 /// What a stream of Arrow begins with.
@@ -11,30 +12,35 @@ pub(super) const STREAM: &[u8] = b"\xff\xff\xff\xff";
 
 /// The error for a file that begins so, if it holds no rows.
 pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
-    let begins = |with: &&[u8]| {
-        let text = without_mark(head);
-        [head, text].iter().any(|head| {
+    let text = without_mark(head);
+    let row = text
+        .strip_prefix(b"[")
+        .map_or(text, <[u8]>::trim_ascii_start);
+    let begins = |with: &[u8]| {
+        [head, text, row].iter().any(|head| {
             head.split_at_checked(with.len())
                 .is_some_and(|(beginning, rest)| is_beginning(beginning, with, rest))
         })
     };
-    let mut kinds = KINDS.lines().filter_map(|line| line.split_once('\t'));
-    let kind = kinds.find(|(with, _)| begins(&&*beginning(with)));
-    let found = if let Some(found) = kind.and_then(|(_, kind)| kind.split_once('\t')) {
-        found
-    } else if is_python(head) {
-        (
-            "written as Python shows objects (single quotes)",
-            "write JSON, as with `json.dumps(row)` in place of `str(row)`",
-        )
-    } else {
-        return Ok(());
+    let is_json = row.starts_with(b"{");
+    let is_of = |kind: &str| match (kind.strip_prefix("*."), kind.strip_prefix('@')) {
+        (Some(name), _) => ending(file, name) && !is_json,
+        (_, Some(place)) => place.split_once(':').is_some_and(|(at, with)| {
+            let rest = at.parse().ok().and_then(|at: usize| head.get(at..));
+            rest.is_some_and(|rest| rest.starts_with(&beginning(with)))
+        }),
+        _ => begins(&beginning(kind)),
     };
-    Err(DatasetError::Format {
-        file: file.to_owned(),
-        found: found.0,
-        advice: found.1,
-    })
+    let mut kinds = KINDS.lines().filter_map(|line| line.split_once('\t'));
+    let kind = kinds.find(|(kind, _)| is_of(kind));
+    match kind.and_then(|(_, kind)| kind.split_once('\t')) {
+        None => Ok(()),
+        Some((found, advice)) => Err(DatasetError::Format {
+            file: file.to_owned(),
+            found,
+            advice,
+        }),
+    }
 }
 
 /// The bytes of a beginning, as the table has them.
@@ -57,14 +63,6 @@ fn is_beginning(beginning: &[u8], with: &[u8], rest: &[u8]) -> bool {
     let is_word = with.iter().all(u8::is_ascii_alphanumeric);
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     beginning == with && !(is_word && rest.iter().take(8).all(is_text))
-}
-
-/// Whether the first object's first key is in single quotes, as no JSON has it.
-fn is_python(head: &[u8]) -> bool {
-    let head = without_mark(head);
-    let object = head.strip_prefix(b"[").unwrap_or(head).trim_ascii_start();
-    let within = object.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
-    within.is_some_and(|within| within.starts_with(b"'"))
 }
 
 #[cfg(test)]

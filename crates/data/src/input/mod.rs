@@ -73,12 +73,10 @@ impl Source {
         named: &[String],
     ) -> Result<Box<dyn RowReader>, DatasetError> {
         match self {
-            Self::Stdin => rows(
-                Bytes::new(self.name(), io::stdin().lock(), limit, false)?,
-                None,
-                output,
-                named,
-            ),
+            Self::Stdin => {
+                let bytes = Bytes::new(self.name(), io::stdin().lock(), limit, false)?;
+                rows(bytes, None, output, named)
+            }
             Self::File(path) => {
                 let unreadable = |source| DatasetError::Read {
                     file: self.name(),
@@ -89,12 +87,8 @@ impl Source {
                 if regular && let Some(log) = Archive::open(self.name(), &mut file, limit)? {
                     return Ok(Box::new(log));
                 }
-                rows(
-                    Bytes::new(self.name(), file, limit, regular)?,
-                    Some(path),
-                    output,
-                    named,
-                )
+                let bytes = Bytes::new(self.name(), file, limit, regular)?;
+                rows(bytes, Some(path), output, named)
             }
         }
     }

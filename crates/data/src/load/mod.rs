@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::columns::{ColumnMap, ColumnsUsed, Field};
+use super::columns::{ColumnMap, ColumnsUsed, Field, tally};
 use super::error::{BadLines, DatasetError};
 use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
 use super::json_text::JsonText;
@@ -341,7 +341,7 @@ impl<'o> Loader<'o> {
             samples.push((sample, copy));
         }
         self.options.keep.mark(&kept, &mut self.kept);
-        self.columns.count_row(preset);
+        tally(&mut self.columns.presets, &*preset.name);
         for (field, key, passed_over) in used {
             self.columns.count(field, &key, &passed_over);
         }
@@ -358,20 +358,16 @@ impl<'o> Loader<'o> {
 
     /// Claims a row's own id; an error if an earlier row has it.
     fn claim(&mut self, id: String, place: (u32, u32)) -> Result<String, String> {
-        match self.ids.entry(id_hash(&id)) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(place);
-                Ok(id)
-            }
-            std::collections::hash_map::Entry::Occupied(entry) => {
-                let (file, line) = *entry.get();
-                Err(format!(
-                    "the id {id:?} is taken by {}:{line}: ids must be unique in the whole input, or verdicts could not \
-                     be told apart; name another key (`--columns id=KEY`), or make ids from the content (`--columns id=`)",
-                    self.files[file as usize]
-                ))
-            }
+        let hash = id_hash(&id);
+        if let Some((file, line)) = self.ids.get(&hash) {
+            return Err(format!(
+                "the id {id:?} is taken by {}:{line}: ids must be unique in the whole input, or verdicts could not \
+                 be told apart; name another key (`--columns id=KEY`), or make ids from the content (`--columns id=`)",
+                self.files[*file as usize]
+            ));
         }
+        self.ids.insert(hash, place);
+        Ok(id)
     }
 
     /// The id of a row without one, `content` or that with a number if the same content occurred before; and the number.
@@ -394,16 +390,20 @@ impl<'o> Loader<'o> {
         }
     }
 
-    fn reject(&mut self, line: &[u8], number: usize, reason: String) -> Result<(), DatasetError> {
-        let may_be_table = number == 1
+    fn reject(
+        &mut self,
+        line: &[u8],
+        number: usize,
+        mut reason: String,
+    ) -> Result<(), DatasetError> {
+        let is_table = |byte: &u8| matches!(byte, b',' | b';' | b'\t');
+        if number == 1
             && reason.starts_with("not valid JSON")
             && !line.starts_with(b"{")
-            && line.iter().any(|byte| matches!(byte, b',' | b';' | b'\t'));
-        let reason = if may_be_table {
-            format!("{reason}; {MAY_BE_TABLE}")
-        } else {
-            reason
-        };
+            && line.iter().any(is_table)
+        {
+            reason = format!("{reason}; {MAY_BE_TABLE}");
+        }
         let file = self.files.last().cloned().unwrap_or_default();
         if self.options.skip_bad {
             let rejected = RejectedLine {
@@ -426,10 +426,8 @@ impl<'o> Loader<'o> {
             return Err(DatasetError::BadLines(self.bad));
         }
         let keys = self.options.keep.keys();
-        let nowhere: Vec<&str> = (keys.into_iter().zip(&self.kept))
-            .filter(|(_, found)| !**found)
-            .map(|(key, _)| key)
-            .collect();
+        let nowhere = keys.iter().zip(&self.kept).filter(|(_, found)| !**found);
+        let nowhere: Vec<&str> = nowhere.map(|(key, _)| *key).collect();
         // With a limit the keys may be in later rows.
         if self.options.keep.is_strict() && !nowhere.is_empty() && self.accepted > 0 && !self.full()
         {
@@ -442,13 +440,7 @@ impl<'o> Loader<'o> {
             rejected: self.rejected.finish().map_err(bad_lines)?,
             fingerprint: shown_hash(&self.fingerprint),
             earlier_fingerprint: self.earlier_fingerprint,
-            keep: self
-                .options
-                .keep
-                .keys()
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
+            keep: keys.into_iter().map(str::to_owned).collect(),
             columns: self.columns,
             accepted: self.accepted,
             lines_read: self.lines_read,

@@ -30,13 +30,34 @@ fn a_header_is_no_beginning_of_a_binary_file() {
 fn every_kind_of_the_table_is_told() {
     assert_eq!(beginning("Obj\\x01"), b"Obj\x01");
     assert_eq!(beginning("\\xff\\xff\\xff\\xff"), STREAM);
-    assert_eq!(KINDS.lines().count(), 34);
+    assert_eq!(KINDS.lines().count(), 73);
     for line in KINDS.lines() {
-        let [with, found, advice] = line.split('\t').collect::<Vec<_>>()[..] else {
+        let [kind, found, advice] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
-        let head = [&beginning(with)[..], b"\0\x01 more"].concat();
-        let error = check("a", &head).unwrap_err().to_string();
+        let place = kind.strip_prefix('@').and_then(|kind| kind.split_once(':'));
+        let (at, with) = place.unwrap_or(("0", kind));
+        let before = vec![b'#'; at.parse().unwrap()];
+        let head = [&before[..], &beginning(with), b"\0\x01 more"].concat();
+        let error = check(kind, &head).unwrap_err().to_string();
         assert!(error.contains(found) && error.contains(advice), "{error}");
+    }
+}
+
+#[test]
+fn a_name_says_nothing_of_json_nor_of_tables() {
+    for (name, head) in [
+        ("rows.yaml", "{\"question\": \"q\"}\n"),
+        ("rows.toml", "[\n {\"question\": \"q\"}]"),
+        ("rows.csv", "separator,question\n"),
+        ("rows.jsonl", "[\n      {\"question\": \"q\"}]"),
+    ] {
+        assert!(check(name, head.as_bytes()).is_ok(), "{name}");
+    }
+    for (name, head) in [
+        ("rows.yml", "- question: q\n  answer: 4\n"),
+        ("rows.toml", "[[rows]]\nquestion = \"q\"\n"),
+    ] {
+        assert!(check(name, head.as_bytes()).is_err(), "{name}");
     }
 }

@@ -40,7 +40,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         ),
         (
             b"{}",
-            "no question (looked for question, problem, prompt, query, user_input, instruction, prompts): the row has no keys at all; name its key, \
+            "no question (looked for question, problem, prompt, query, user_input, instruction, prompts, inputs): the row has no keys at all; name its key, \
              or a path as `results[0].text`, with `--columns question=KEY`",
         ),
         (

@@ -266,7 +266,10 @@ fn a_prompt_with_a_chat_templates_markers_is_asked_without_them() {
     let row = format!(r#"{{"prompt": "{prompt}", "completion": "4", "answer": "4"}}"#);
     let (samples, columns) = read("rows.jsonl", row);
     assert_eq!(samples[0][0], "2+2?");
-    assert!(columns.contains("its chat markers left out"), "{columns}");
+    assert!(
+        columns.contains("its chat markers and system text left out"),
+        "{columns}"
+    );
     // A question about such markers keeps them.
     let row = r#"{"prompt": "What does <|im_start|>user mean?", "completion": "r", "answer": "a"}"#;
     assert_eq!(

@@ -278,6 +278,76 @@ fn rows_of_other_programs_are_recognised() {
             "p|q|a|r",
         ),
         (
+            "completion",
+            r#"{"id": "c", "object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "r"}}], "question": "q", "answer": "a"}"#,
+            "c:0|q|a|r",
+        ),
+        (
+            "logged-completion",
+            r#"{"id": "l", "messages": [{"role": "user", "content": "q"}], "response": {"choices": [{"message": {"role": "assistant", "content": "r"}}]}, "answer": "a"}"#,
+            "l:0|q|a|r",
+        ),
+        (
+            "logged-completion",
+            r#"{"id": "l", "request": {"messages": [{"role": "user", "content": "q"}]}, "response": {"choices": [{"message": {"content": "r"}}]}, "answer": "a"}"#,
+            "l:0|q|a|r",
+        ),
+        (
+            "openai-batch",
+            r#"{"custom_id": "c", "body": {"messages": [{"role": "user", "content": "q"}]}, "response": {"status_code": 200, "body": {"choices": [{"message": {"content": "r"}}]}}, "answer": "a"}"#,
+            "c:0|q|a|r",
+        ),
+        (
+            "ollama",
+            r#"{"id": 1, "model": "m", "message": {"role": "assistant", "content": "r"}, "done": true, "question": "q", "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "llama-cpp",
+            r#"{"id": 1, "content": "r", "id_slot": 0, "stop": true, "prompt": "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n", "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "sglang",
+            r#"{"id": 1, "prompt": "q", "text": "r", "meta_info": {"finish_reason": {"type": "stop"}}, "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "bedrock-batch",
+            r#"{"recordId": "b", "modelInput": {"messages": [{"role": "user", "content": [{"type": "text", "text": "q"}]}]}, "modelOutput": {"content": [{"type": "text", "text": "r"}]}, "answer": "a"}"#,
+            "b|q|a|r",
+        ),
+        (
+            "braintrust",
+            r#"{"id": "b", "input": {"question": "q"}, "output": {"answer": "r"}, "expected": {"answer": "a"}, "scores": {}}"#,
+            "b|q|a|r",
+        ),
+        (
+            "braintrust",
+            r#"{"id": "b", "instruction": "q", "input": "p", "output": "r", "expected": "a"}"#,
+            "b|q\n\np|a|r",
+        ),
+        (
+            "openai-evals",
+            r#"{"id": 1, "input": [{"role": "system", "content": "s"}, {"role": "user", "content": "q"}], "ideal": ["a"], "output": "r"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "nemo-rl",
+            r#"{"id": 1, "message_log": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}], "extra_env_info": {"ground_truth": "a"}}"#,
+            "1|q|a|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "inputs": "q", "generated_text": "r", "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "question": "q", "prediction": "4", "generations": ["r"], "answer": "a"}"#,
+            "1:0|q|a|r",
+        ),
+        (
             "langfuse",
             r#"{"id": "l", "input": {"messages": [{"role": "user", "content": "q"}]}, "output": {"role": "assistant", "content": "r"}, "expectedOutput": "a", "metadata": null}"#,
             "l|q|a|r",
@@ -352,6 +422,23 @@ fn rows_without_a_response_say_why() {
             r#"{"input": "q", "output": "r", "gts": null, "score": 0.0, "step": 1}"#,
             "their `gts`, the reference answer, is null",
         ),
+        (
+            r#"{"eval/gsm8k/avg_score": 0.5, "eval/all/avg_score": 0.5}"#,
+            "averages of SkyRL's evaluation: give the files beside this one",
+        ),
+        // Where a key of a field is, deeper in the row.
+        (
+            r#"{"id": 1, "data": {"question": "q", "answer": "a"}, "annotations": []}"#,
+            "if it is that in `data.question`, say so with `--columns question=data.question`",
+        ),
+        (
+            r#"{"inputs.query": "q", "inputs.response": "r", "inputs.ground_truth": "a"}"#,
+            "say so with `--columns question=inputs.query`",
+        ),
+        (
+            r#"{"gsm-1": {"question": "q", "answer": "a", "response": "r"}, "gsm-2": {"question": "p", "answer": "b", "response": "s"}}"#,
+            "as with `jq -c 'to_entries[] | {id: .key} + .value'`",
+        ),
     ] {
         let error = read("rows.jsonl", row.as_bytes()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
@@ -395,6 +482,20 @@ fn rows_in_a_document_are_found() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("is followed by more text"), "{error}");
+    let state = r#"{"instance": {"input": {"text": "q"}, "references": [{"output": {"text": "x"}, "tags": []}, {"output": {"text": "a"}, "tags": ["correct"]}], "split": "test", "id": "7"}, "request": {"prompt": "Q: q\nA:"}, "result": {"completions": [{"text": "r"}]}}"#;
+    let helm = |state: &str| {
+        format!(r#"{{"adapter_spec": {{"method": "generation"}}, "request_states": [{state}]}}"#)
+    };
+    let (samples, columns) = read("scenario_state.json", helm(state).as_bytes()).unwrap();
+    assert_eq!(samples, ["7:0|q|a|r"], "{columns}");
+    let letters = state.replace(
+        r#""request":"#,
+        r#""output_mapping": {"A": "x", "B": "a"}, "request":"#,
+    );
+    let error = read("scenario_state.json", helm(&letters).as_bytes())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("HELM asked for a letter"), "{error}");
     let run = r#"{"testFile": null, "testCases": [{"id": "t", "input": "q", "actualOutput": "r", "expectedOutput": "a", "success": true}], "metricsScores": []}"#;
     let (samples, columns) = read("run.json", run.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"]);
