@@ -101,14 +101,9 @@ fn turns(prompt: &str, trimmed: fn(&str) -> &str) -> (String, bool) {
 
 /// A turn of the user without the system text that Llama 2's template puts into it.
 fn without_system(turn: &str) -> &str {
-    match turn
-        .trim_start()
-        .strip_prefix("<<SYS>>")
-        .and_then(|turn| turn.split_once("<</SYS>>"))
-    {
-        Some((_, turn)) => turn.trim_start(),
-        None => turn,
-    }
+    let system = turn.trim_start().strip_prefix("<<SYS>>");
+    let split = system.and_then(|turn| turn.split_once("<</SYS>>"));
+    split.map_or(turn, |(_, turn)| turn.trim_start())
 }
 
 /// The names of roles as they stay where a prompt's tokens were left out: before a turn of the user, and before one of the assistant.

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::json_text::JsonText;
-use super::messages::Messages;
+use super::messages::{Messages, listed};
 
 /// A well-formed JSON object whose values are not parsed yet.
 pub(crate) struct Row<'a> {
@@ -156,7 +156,7 @@ impl<'a> Value<'a> {
     pub(super) fn messages(self) -> Option<Messages> {
         match self.raw.as_bytes().first() {
             Some(b'"') => Messages::in_text(&self.string().ok()?),
-            _ => Messages::parse(self.raw),
+            _ => Messages::parse(&listed(self.raw)?),
         }
     }
 

@@ -302,10 +302,7 @@ impl Row<'_> {
 
     /// The pair of a row with `gold` and `pred`; its id is any JSON.
     fn bare_pair(&self, kept: Map<String, Json>) -> Result<Pair, String> {
-        let value = |key: &str| {
-            let value = self.get(key)?;
-            value.ok_or_else(|| format!("there is no `{key}`"))
-        };
+        let value = |key: &str| (self.get(key)?).ok_or_else(|| format!("there is no `{key}`"));
         let gold = value("gold")?;
         let golds = if gold.is_plain_list() {
             gold.elements()
@@ -614,6 +611,12 @@ impl Value<'_> {
     /// Adds the value's texts to those of `field`.
     fn read(self, field: Field, key: &str, read: &mut FieldTexts) -> Result<(), String> {
         let json = self.text();
+        if matches!(field, Field::Question | Field::Response)
+            && !json.starts_with('"')
+            && let Some(messages) = self.messages()
+        {
+            return read.turn(&messages, field, key);
+        }
         let found = match json.as_bytes().first() {
             Some(b'"') => {
                 let text = self
@@ -653,9 +656,6 @@ impl Value<'_> {
             Some(b'0'..=b'9' | b'-') => "a number",
             Some(b'{') => "an object",
             Some(b'[') => match Messages::parse(json) {
-                Some(messages) if matches!(field, Field::Question | Field::Response) => {
-                    return read.turn(&messages, field, key);
-                }
                 Some(_) => "a list of chat messages",
                 None if field == Field::Id => "a list",
                 None if matches!(field, Field::Question | Field::Response)
@@ -667,7 +667,15 @@ impl Value<'_> {
                 }
                 None => {
                     read.is_list = true;
-                    for element in self.elements() {
+                    let elements = self.elements();
+                    let is_token = |it: &Self| it.text().parse::<u32>().is_ok();
+                    if field == Field::Response
+                        && elements.len() > 1
+                        && elements.iter().all(is_token)
+                    {
+                        return Err(format!("`{key}` (the response) is token ids: give texts"));
+                    }
+                    for element in elements {
                         if element.is_plain_list() {
                             return Err(format!(
                                 "`{key}` (the {}) is a list of lists",

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn every_kind_of_bad_line_says_what_is_wrong() {
-    let cases: [(&[u8], &str); 21] = [
+    let cases: [(&[u8], &str); 22] = [
         (
             br#"{"question": "q", }"#,
             "not valid JSON: trailing comma at column 19",
@@ -54,6 +54,10 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         (
             br#"{"question": "q", "answer": ["1", []], "response": "r"}"#,
             "`answer` (the reference answer) is a list of lists",
+        ),
+        (
+            br#"{"question": "q", "answer": "1", "response": [151644, 77091, 198]}"#,
+            "`response` (the response) is token ids: give texts",
         ),
         (
             br#"{"question": "q", "answer": "1", "response": {"text": "r"}}"#,

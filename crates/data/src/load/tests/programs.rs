@@ -339,6 +339,11 @@ fn rows_of_other_programs_are_recognised() {
         ),
         (
             "",
+            r#"{"id": 1, "question": "q", "response": {"role": "assistant", "content": "r", "refusal": null, "tool_calls": null}, "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "",
             r#"{"id": 1, "inputs": "q", "generated_text": "r", "answer": "a"}"#,
             "1|q|a|r",
         ),
@@ -425,6 +430,10 @@ fn rows_without_a_response_say_why() {
         (
             r#"{"eval/gsm8k/avg_score": 0.5, "eval/all/avg_score": 0.5}"#,
             "averages of SkyRL's evaluation: give the files beside this one",
+        ),
+        (
+            r#"{"version": 1, "id": "t", "task": {"type": "X", "data": {"prompt": "q", "answer": "a"}}, "nodes": [{"parent": null, "message": {"role": "user", "content": "q"}}]}"#,
+            "a trace of verifiers has its messages in a graph",
         ),
         // Where a key of a field is, deeper in the row.
         (
