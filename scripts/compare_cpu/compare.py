@@ -36,8 +36,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     add = parser.add_argument
-    add("--weights", nargs="+", choices=list(report.WEIGHT_NAMES), default=[name for name in report.WEIGHT_NAMES if name != "file"], metavar="TYPE",
-        help="f32 f16 q8_0 q4k (default: all of them)")  # fmt: skip
+    add("--weights", nargs="+", choices=list(report.WEIGHT_NAMES), default=["f32", "f16", "q8_0", "q4k"], metavar="TYPE",
+        help="f32 f16 bf16 q8_0 q4k (default: all but bf16)")  # fmt: skip
     add("--runs", type=int, default=3, help="runs of everything; medians are reported (default: %(default)s)")
     add("--out", type=Path, default=Path("compare_cpu"), help="results, without .md and .json (default: %(default)s)")
     add("--skip", nargs="+", choices=report.PEERS, default=[], help="peers to leave out")
@@ -62,6 +62,7 @@ def parse() -> argparse.Namespace:
     add("--decode-tokens", type=int, default=32, help="raw decode")
     add("--decode-batches", type=int, nargs="+", default=[1, 8, 32])
     add("--juror-arguments", default="", help="more arguments of `juror bench`, split at spaces")
+    add("--wider", metavar="ARGUMENTS", help="juror once more, with these arguments in place of --juror-arguments")
     add("--server-arguments", default="", help="more arguments of llama-server, split at spaces")
     add("--shape", choices=SHAPES, default="qwen3-0.6b")
     add("--file", type=Path, help="a GGUF file to measure as it is, instead of random weights of a shape")
@@ -132,7 +133,7 @@ class Comparison:
         kinds = []
         if "llama.cpp" not in arguments.skip:
             quantised = {"f16"} if {"q8_0", "q4k", "f16"} & set(arguments.weights) else set()
-            kinds = sorted(quantised | {"f32"} & set(arguments.weights))
+            kinds = sorted(quantised | {"bf16", "f32"} & set(arguments.weights))
         if not arguments.file:
             make(folder, arguments.shape, kinds)
         if "llama.cpp" not in arguments.skip:
@@ -148,6 +149,9 @@ class Comparison:
             extra = arguments.juror_arguments.split()
             self.before = Juror(arguments.before.resolve(), *common, extra, arguments.file, "before")
             versions["before"] = "an earlier build"
+        if arguments.wider and "juror" in versions:
+            self.wider = Juror(arguments.juror.resolve(), *common, arguments.wider.split(), arguments.file, "wider")
+            versions["wider"] = f"juror with {arguments.wider}"
         if "transformers" not in arguments.skip and set(FLOAT_TYPES) & set(arguments.weights):
             versions["transformers"] = "not measured"
 
@@ -210,16 +214,14 @@ class Comparison:
                 steps = []
                 if "llama.cpp" in present:
                     steps.append(("llama.cpp", lambda kind=kind: self.llama_judge(kind, run)))
-                if "juror" in present:
-                    steps.append(("juror", lambda kind=kind: self.juror.judge(kind, workload)))
-                if "before" in present:
-                    steps.append(("before", lambda kind=kind: self.before.judge(kind, workload)))
+                builds = [(name, getattr(self, name)) for name in ("juror", "before", "wider") if name in present]
+                steps += [(name, lambda kind=kind, one=one: one.judge(kind, workload)) for name, one in builds]
+                if "llama.cpp" in present:
+                    steps.append(("llama.cpp", lambda kind=kind: self.llama.first(kind, self.attention(kind), workload)))
+                steps += [(name, lambda kind=kind, one=one: one.first(kind, workload)) for name, one in builds]
                 if "llama.cpp" in present:
                     steps.append(("llama.cpp", lambda kind=kind: self.llama.raw(kind, self.attention(kind), workload)))
-                if "before" in present:
-                    steps.append(("before", lambda kind=kind: self.before.raw(kind, workload)))
-                if "juror" in present:
-                    steps.append(("juror", lambda kind=kind: self.juror.raw(kind, workload)))
+                steps += [(name, lambda kind=kind, one=one: one.raw(kind, workload)) for name, one in reversed(builds)]
                 if "transformers" in present and kind in FLOAT_TYPES:
                     steps.append(("transformers", lambda kind=kind: self.transformers(kind)))
                 found: dict[str, dict] = {}

@@ -11,6 +11,7 @@ from workload import Log, PeerError, Workload
 TYPES = {
     "f32": ["--dtype", "f32"],
     "f16": ["--dtype", "f16"],
+    "bf16": ["--dtype", "bf16"],
     "q8_0": ["--quantize", "q8_0"],
     "q4k": ["--quantize", "q4k"],
     "file": [],
@@ -66,6 +67,11 @@ class Juror:
             "peak_megabytes": found["peak_megabytes"],
             "report": found,
         }
+
+    def first(self, kind: str, workload: Workload) -> dict:
+        """Seconds from the program's start to its end for one sample: loading, template, answer."""
+        self.bench(kind, 1, workload.template, workload.own, workload.output, "--no-breakdown")
+        return {"first_verdict_seconds": self.log.took}
 
     def raw(self, kind: str, workload: Workload) -> dict:
         """Prefill and decode in tokens a second, on prompts without anything in common."""

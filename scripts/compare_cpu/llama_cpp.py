@@ -129,7 +129,7 @@ class Llama:
             with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
                 with urllib.request.urlopen(f"{address}/health", timeout=5):
                     return
-            time.sleep(0.2)
+            time.sleep(0.05)
         raise PeerError(f"llama-server was not ready within {self.seconds:.0f} s (--timeout)")
 
     def post(self, address: str, path: str, body: dict) -> dict:
@@ -142,26 +142,30 @@ class Llama:
         except urllib.error.HTTPError as error:
             raise PeerError(f"llama-server refuses {path}: {error.read().decode(errors='replace')[:500]}") from error
 
+    def complete(self, address: str, prompt: list[int], output: int, **more: object) -> dict:
+        """One answer of so many tokens."""
+        body = {"prompt": prompt, "n_predict": output, "ignore_eos": True, "temperature": 0, "cache_prompt": True}
+        return self.post(address, "/completion", {**body, **more})
+
+    def fill(self, address: str, prompt: list[int], slots: int) -> None:
+        """Puts a prompt into the cache of every slot: nothing behind it, since a recurrent state cannot go back to its end."""
+        self.complete(address, prompt, 1, id_slot=0)
+        self.post(address, "/slots/0?action=save", {"filename": "warm"})
+        for slot in range(1, slots):
+            self.post(address, f"/slots/{slot}?action=restore", {"filename": "warm"})
+
     def judge(self, kind: str, setting: Setting, workload: Workload, samples: int, seed: str, warm: bool = True) -> dict:
         """Verdicts a second of the server: all samples sent at once, the template in every slot before if `warm`."""
         template, owns = workload.prompts(samples, seed)
         needed = workload.template + workload.own + workload.output + 16
         context = -(-needed // 256) * 256
 
-        def complete(prompt: list[int], output: int, **more: object) -> dict:
-            body = {"prompt": prompt, "n_predict": output, "ignore_eos": True, "temperature": 0, "cache_prompt": True}
-            return self.post(address, "/completion", {**body, **more})
-
         # The server goes first when something ends this early, and with it the requests that the pool waits for.
         with ThreadPoolExecutor(samples) as pool, self.server(kind, setting, context) as (address, process):
             if warm:
-                # Nothing behind the template: a recurrent state cannot go back to its end.
-                complete(template, 1, id_slot=0)
-                self.post(address, "/slots/0?action=save", {"filename": "warm"})
-                for slot in range(1, setting.slots):
-                    self.post(address, f"/slots/{slot}?action=restore", {"filename": "warm"})
+                self.fill(address, template, setting.slots)
             started = time.monotonic()
-            answers = list(pool.map(lambda own: complete(template + own, workload.output), owns))
+            answers = list(pool.map(lambda own: self.complete(address, template + own, workload.output), owns))
             wall = time.monotonic() - started
             peak = peak_of(process)
         timings = [answer["timings"] for answer in answers]
@@ -182,6 +186,18 @@ class Llama:
             "prompt_per_second": timings[0]["prompt_per_second"],
             "predicted_per_second": timings[0]["predicted_per_second"],
         }
+
+    def first(self, kind: str, attention: str, workload: Workload) -> dict:
+        """Seconds from the server's start to the end of its first answer."""
+        template, [own] = workload.prompts(1, "first")
+        context = -(-(workload.template + workload.own + workload.output + 16) // 256) * 256
+        started = time.monotonic()
+        with self.server(kind, Setting(1, attention), context) as (address, _):
+            answer = self.complete(address, template + own, workload.output)
+            seconds = time.monotonic() - started
+        if answer["timings"]["predicted_n"] != workload.output:
+            raise PeerError(f"llama-server answered with {answer['timings']}")
+        return {"first_verdict_seconds": seconds}
 
     def raw(self, kind: str, attention: str, workload: Workload) -> dict:
         """Prefill and decode in tokens a second: llama-bench and llama-batched-bench."""
@@ -213,14 +229,29 @@ class Llama:
         return figures
 
     def raw_of_server(self, kind: str, attention: str, workload: Workload) -> dict:
-        """Prefill and decode of one sequence by the server's own timings, the best of three: a wheel has no benches."""
+        """Prefill and decode by the server's own timings, of one sequence the best of three: a wheel has no benches."""
 
         def best(prompt: int, output: int, speed: str) -> float:
             alone = Workload(0, prompt, output, 1, workload.vocabulary, 0, 0, 0, [])
             setting = Setting(1, attention)
             return max(self.judge(kind, setting, alone, 1, str(run), False)[speed] for run in range(3))
 
-        return {
-            "prefill_tokens_per_second": best(workload.prefill, 1, "prompt_per_second"),
-            "decode_tokens_per_second_1": best(workload.decode_prompt, workload.decode_output, "predicted_per_second"),
-        }
+        def together(batch: int) -> float:
+            # One prompt in all slots but for its last token, so that all rows decode from their first token to their last.
+            alone = Workload(0, workload.decode_prompt, workload.decode_output, 1, workload.vocabulary, 0, 0, 0, [])
+            _, [[*prompt, last]] = alone.prompts(1, "decode")
+            context = -(-(workload.decode_prompt + workload.decode_output + 16) // 256) * 256
+            with ThreadPoolExecutor(batch) as pool, self.server(kind, Setting(batch, attention), context) as (address, _):
+                self.fill(address, prompt, batch)
+                ask = lambda slot: self.complete(address, [*prompt, last], workload.decode_output, id_slot=slot)
+                timings = [answer["timings"] for answer in pool.map(ask, range(batch))]
+            if any(one["predicted_n"] != workload.decode_output or one["prompt_n"] > 2 for one in timings):
+                raise PeerError(f"llama-server did not decode {batch} sequences alone: {timings}")
+            return batch * workload.decode_output / max(one["predicted_ms"] for one in timings) * 1000
+
+        figures = {"prefill_tokens_per_second": best(workload.prefill, 1, "prompt_per_second")}
+        for batch in workload.decode_batches:
+            alone = batch == 1
+            speed = best(workload.decode_prompt, workload.decode_output, "predicted_per_second") if alone else together(batch)
+            figures[f"decode_tokens_per_second_{batch}"] = speed
+        return figures

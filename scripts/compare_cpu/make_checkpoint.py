@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Random weights of a Qwen3 or Qwen3.5, once as a Hugging Face folder and once as GGUF.
 
-    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|qwen3-4b|qwen3.5-0.8b|tiny] [--gguf f16 f32]
+    python make_checkpoint.py FOLDER [--shape qwen3-0.6b|qwen3-4b|qwen3.5-0.8b|tiny] [--gguf f16 bf16 f32]
 
 writes FOLDER/hf (config.json, model.safetensors in bf16, a byte-level tokenizer with a trivial chat template) and
-FOLDER/f16.gguf, FOLDER/f32.gguf with the same numbers.  Needs numpy, and for GGUF the package gguf.  What exists
+FOLDER/f16.gguf, FOLDER/bf16.gguf, FOLDER/f32.gguf with the same numbers.  Needs numpy, and for GGUF the package gguf.  What exists
 already is kept.
 """
 
@@ -266,7 +266,7 @@ def write_hugging_face(folder: Path, shape: dict, seed: int) -> None:
 
 
 def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
-    """The weights of the Hugging Face folder, matrices as `kind` (f16 or f32), norms in f32."""
+    """The weights of the Hugging Face folder, matrices as `kind` (f16, bf16 or f32), norms in f32."""
     import gguf
 
     unfinished = path.with_suffix(".part")
@@ -274,7 +274,8 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     family = "qwen35" if hybrid else "qwen3"
     writer = gguf.GGUFWriter(unfinished, family)
     writer.add_name(f"random weights, {shape['num_hidden_layers']} layers")
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16 if kind == "f16" else gguf.LlamaFileType.ALL_F32)
+    file_types = {"f16": gguf.LlamaFileType.MOSTLY_F16, "bf16": gguf.LlamaFileType.MOSTLY_BF16, "f32": gguf.LlamaFileType.ALL_F32}
+    writer.add_file_type(file_types[kind])
     writer.add_context_length(shape["max_position_embeddings"])
     writer.add_embedding_length(shape["hidden_size"])
     writer.add_block_count(shape["num_hidden_layers"])
@@ -313,12 +314,14 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     writer.add_pad_token_id(END_OF_TEXT)
     writer.add_add_bos_token(False)
     writer.add_chat_template(CHAT_TEMPLATE)
-    stored = np.float16 if kind == "f16" else np.float32
+    # numpy has no bf16: its bits are written as they are read.
+    stored = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32}[kind]
     types = [np.float32 if len(size) != 2 else stored for _, _, size in tensors(shape)]
     for (_, name, size), dtype in zip(tensors(shape), types):
         # The convolution has one channel each, which GGUF leaves out.
         size = tuple(one for one in size if one != 1)
-        writer.add_tensor_info(name, size, np.dtype(dtype), int(np.prod(size)) * np.dtype(dtype).itemsize)
+        raw = gguf.GGMLQuantizationType.BF16 if dtype == np.uint16 else None
+        writer.add_tensor_info(name, size, np.dtype(dtype), int(np.prod(size)) * np.dtype(dtype).itemsize, raw)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
@@ -329,7 +332,8 @@ def write_gguf(path: Path, folder: Path, shape: dict, kind: str) -> None:
     for (_, name, size), dtype in zip(tensors(shape), types):
         count = int(np.prod(size))
         fixed = constant(name, hybrid)
-        values = np.full(count, fixed[1]) if fixed else from_bf16(weights[start : start + count])
+        bits = weights[start : start + count]
+        values = np.full(count, fixed[1]) if fixed else bits if dtype == np.uint16 else from_bf16(bits)
         size = tuple(one for one in size if one != 1)
         writer.write_tensor_data(values.astype(dtype).reshape(size))
         start += count
@@ -360,7 +364,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--shape", choices=SHAPES, default="qwen3-0.6b")
-    parser.add_argument("--gguf", nargs="*", choices=["f16", "f32"], default=["f16"])
+    parser.add_argument("--gguf", nargs="*", choices=["f16", "bf16", "f32"], default=["f16"])
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     make(arguments.folder, arguments.shape, arguments.gguf, arguments.seed)

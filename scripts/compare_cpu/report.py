@@ -7,8 +7,8 @@ import platform
 import statistics
 from pathlib import Path
 
-PEERS = ["llama.cpp", "transformers", "before", "juror"]
-WEIGHT_NAMES = {"f32": "f32", "f16": "f16", "q8_0": "Q8_0", "q4k": "Q4_K", "file": "of the file"}
+PEERS = ["llama.cpp", "transformers", "before", "juror", "wider"]
+WEIGHT_NAMES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "q8_0": "Q8_0", "q4k": "Q4_K", "file": "of the file"}
 
 
 def machine() -> str:
@@ -54,6 +54,7 @@ def rows_of(workload: dict) -> list[tuple[str, str]]:
     for batch in workload["decode_batches"]:
         raw.append((f"decode_tokens_per_second_{batch}", f"decode at batch {batch}, tokens/s"))
     judged = [("verdicts_per_second", "judging, verdicts/s"), ("cold_verdicts_per_second", "the same from an empty cache")]
+    raw.append(("first_verdict_seconds", "one verdict, counted from the program's start, s (less is better)"))
     return [*judged, *raw, ("peak_megabytes", "most memory while judging, MB")]
 
 
@@ -98,6 +99,7 @@ def markdown(result: dict) -> str:
     work, runs = result["workload"], result["runs"]
     judged = {
         "before": "before: an earlier build of juror, as juror",
+        "wider": "wider: juror once more, with another instruction set",
         "juror": f"juror {work['samples']} samples at once, template in the cache before the clock starts",
         "llama.cpp": f"llama-server {result['server_samples']} samples at once, template in every slot before the clock starts",
         "transformers": f"transformers {result['transformers_samples']} samples, keys and values of the template computed "

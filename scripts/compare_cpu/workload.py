@@ -47,6 +47,8 @@ class Log:
     commands: list[str] = field(default_factory=list)
     peak: int = 0
     """Most memory of the last program that was run, in bytes."""
+    took: float = 0.0
+    """How long it ran, in seconds, its start and its end included."""
 
     def note(self, command: list[str | Path], variables: dict[str, str] | None = None) -> None:
         """Remember a command, once, and show it: paths by their names, since the folders are this machine's own."""
@@ -87,10 +89,11 @@ class Log:
                 raise
             finally:
                 limit.cancel()
-        if time.monotonic() - started >= seconds:
+        self.took = time.monotonic() - started
+        if self.took >= seconds:
             raise PeerError(f"{command[0]} took longer than {seconds:.0f} s (--timeout)")
         self.peak = used.ru_maxrss * 1024
-        print(f"  {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
+        print(f"  {self.took:.1f} s", file=sys.stderr, flush=True)
         if program.returncode != 0:
             raise PeerError(f"{name}.log: ended with {program.returncode}:\n{tail(path)}")
         return output
