@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::columns::ColumnMap;
 use super::path::KeyPath;
-use super::row::{Row, Value, spelled_plainly};
+use super::row::{Row, RowValue, spelled_plainly};
 
 #[derive(Default, Deserialize)]
 struct Keys {
@@ -35,7 +35,7 @@ pub(super) struct Beside<'r, 'a>(
 
 impl<'a> Beside<'_, 'a> {
     /// The values of a path that begins in the object with the key.
-    fn find(&self, path: &str) -> Result<Vec<Value<'a>>, String> {
+    fn find(&self, path: &str) -> Result<Vec<RowValue<'a>>, String> {
         let Self(row, key, columns) = self;
         let first = path.split(['.', '[']).next().unwrap_or(path);
         let other = row.spelled_otherwise(first).filter(|_| !row.has(first));
@@ -52,14 +52,14 @@ impl<'a> Beside<'_, 'a> {
     }
 
     /// The value of a key, if it says anything.
-    fn get(&self, name: &str) -> Result<Option<Value<'a>>, String> {
+    fn get(&self, name: &str) -> Result<Option<RowValue<'a>>, String> {
         let value = self.find(name)?.into_iter().next();
         Ok(value.filter(|value| !["null", "[]", "{}", "\"\""].contains(&value.text())))
     }
 
     /// The texts and numbers at paths, up to the first where there is something else.
     fn texts(&self, paths: &str) -> Vec<String> {
-        let text = |value: &Value| match value.text().as_bytes()[0] {
+        let text = |value: &RowValue| match value.text().as_bytes()[0] {
             b'"' => value.string().ok().filter(|text| !text.trim().is_empty()),
             b'-' | b'0'..=b'9' => Some(value.text().to_owned()),
             _ => None,
@@ -90,7 +90,7 @@ impl<'a> Beside<'_, 'a> {
         let apart = options.as_ref().map(|(name, _)| *name);
         for name in KEYS.before.iter().chain(about).chain(&KEYS.after) {
             let name = name.as_str();
-            match self.get(name)?.map(Value::string) {
+            match self.get(name)?.map(RowValue::string) {
                 Some(Ok(text)) if !question.contains(text.trim()) => {
                     let is_before = KEYS.before.iter().any(|key| key == name);
                     parts.insert(if is_before { before } else { parts.len() }, text);
@@ -115,7 +115,7 @@ impl<'a> Beside<'_, 'a> {
     }
 
     /// Refuses a number beside options that may be the place of one of them.
-    pub(super) fn check_place(&self, answer: Value) -> Result<(), String> {
+    pub(super) fn check_place(&self, answer: RowValue) -> Result<(), String> {
         let (key, text) = (self.1, answer.text().trim_matches('"'));
         let (Ok(place), false) = (text.parse::<usize>(), key.contains('[')) else {
             return Ok(());

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::needs::Needs;
 use super::path::KeyPath;
 use super::preset::{PLAIN, Preset};
-use super::row::{Row, Value};
+use super::row::{Row, RowValue};
 
 named! {
     /// A field that a sample takes from a row.
@@ -259,7 +259,7 @@ impl ColumnMap {
                 // Tables have a null where a row has no value: it counts only if there is nothing else.
                 let mut null: Option<Found> = None;
                 let mut passed_over: Vec<String> = Vec::new();
-                let mut take = |key: &str, values: Vec<Value<'a>>, is_of_each| {
+                let mut take = |key: &str, values: Vec<RowValue<'a>>, is_of_each| {
                     let is_null = values.iter().all(|value| value.is_null());
                     match (&found, is_null) {
                         (Some(_), true) => {}
@@ -373,7 +373,7 @@ fn is_within(path: &str, key: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct Found<'a> {
     pub(super) key: String,
-    pub(super) values: Vec<Value<'a>>,
+    pub(super) values: Vec<RowValue<'a>>,
     /// Whether they are all elements of a list.
     pub(super) is_of_each: bool,
     pub(super) passed_over: Vec<String>,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::row::{Row, Value};
+use super::row::{Row, RowValue};
 
 /// A top-level key, or a path into nested values.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -86,14 +86,14 @@ impl KeyPath {
     }
 
     /// The values that it leads to; none if the row has no such key. A top-level key with the path's exact text wins.
-    pub(crate) fn find<'a>(&self, row: &Row<'a>) -> Result<Vec<Value<'a>>, String> {
+    pub(crate) fn find<'a>(&self, row: &Row<'a>) -> Result<Vec<RowValue<'a>>, String> {
         if let Some(value) = row.get(&self.text)? {
             return Ok(vec![value]);
         }
         let Some((first, rest)) = self.steps.split_first() else {
             return Ok(Vec::new());
         };
-        let mut values: Vec<Value<'a>> = match first {
+        let mut values: Vec<RowValue<'a>> = match first {
             Step::Key(key) => row.get(key)?.into_iter().collect(),
             Step::At(list, at) => at_places(row.get(list)?, row.get(at)?),
             _ => Vec::new(),
@@ -140,7 +140,7 @@ impl KeyPath {
 }
 
 /// The elements of a list at a place, or at those of a list of places.
-fn at_places<'a>(list: Option<Value<'a>>, at: Option<Value<'a>>) -> Vec<Value<'a>> {
+fn at_places<'a>(list: Option<RowValue<'a>>, at: Option<RowValue<'a>>) -> Vec<RowValue<'a>> {
     let (Some(list), Some(at)) = (list, at) else {
         return Vec::new();
     };
@@ -149,6 +149,6 @@ fn at_places<'a>(list: Option<Value<'a>>, at: Option<Value<'a>>) -> Vec<Value<'a
         none if none.is_empty() => vec![at],
         places => places,
     };
-    let element = |place: Value| elements.get(place.text().parse::<usize>().ok()?).copied();
+    let element = |place: RowValue| elements.get(place.text().parse::<usize>().ok()?).copied();
     places.into_iter().filter_map(element).collect()
 }

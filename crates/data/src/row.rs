@@ -27,7 +27,7 @@ pub(crate) struct Row<'a> {
 
 /// One value of a row, as JSON text.
 #[derive(Clone, Copy)]
-pub(super) struct Value<'a> {
+pub(super) struct RowValue<'a> {
     line: &'a JsonText<'a>,
     raw: &'a str,
 }
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
     }
 
     /// The value of `key`; an error if the row has the key twice, since it is unknown which is meant.
-    pub(super) fn get(&self, key: &str) -> Result<Option<Value<'a>>, String> {
+    pub(super) fn get(&self, key: &str) -> Result<Option<RowValue<'a>>, String> {
         only(self.of_key(key), key, self.line)
     }
 
@@ -92,7 +92,7 @@ impl<'a> Row<'a> {
     pub(super) fn list_of_rows(&self, keys: &str) -> Option<Cow<'a, str>> {
         let line = self.line;
         let is_row = |raw: &str| {
-            let first = Value { line, raw }.elements().into_iter().next();
+            let first = RowValue { line, raw }.elements().into_iter().next();
             let entries = first.and_then(|first| Entries::parse(first.raw, line).ok());
             entries.is_some_and(|row| {
                 row.iter()
@@ -151,7 +151,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl<'a> Value<'a> {
+impl<'a> RowValue<'a> {
     /// The chat messages in the value, if it is some.
     pub(super) fn messages(self) -> Option<Messages> {
         match self.raw.as_bytes().first() {
@@ -234,12 +234,12 @@ fn only<'a>(
     mut values: impl Iterator<Item = (Cow<'a, str>, &'a str)>,
     key: &str,
     line: &'a JsonText<'a>,
-) -> Result<Option<Value<'a>>, String> {
+) -> Result<Option<RowValue<'a>>, String> {
     let first = values.next();
     if values.next().is_some() {
         return Err(format!("the key `{key}` is there twice: keep one"));
     }
-    Ok(first.map(|(_, raw)| Value { line, raw }))
+    Ok(first.map(|(_, raw)| RowValue { line, raw }))
 }
 
 /// What is wrong with `json`, part of `line`, and at which byte of the line (from 1).

@@ -13,7 +13,7 @@ use super::keep::Keep;
 use super::messages::{CUT_OFF, Messages, Turn, listed, prompt_of};
 use super::needs::RubricNeed;
 use super::preset::Preset;
-use super::row::{Row, Value};
+use super::row::{Row, RowValue};
 use super::sample::Sample;
 use crate::rubric::Rubric;
 
@@ -593,7 +593,7 @@ impl FieldTexts {
     }
 }
 
-impl Value<'_> {
+impl RowValue<'_> {
     /// A text, or a number or truth value as it is written: a reference that is one is often no text.
     fn bare_text(self, key: &str) -> Result<String, String> {
         let found = match self.text().as_bytes().first() {

@@ -5,7 +5,7 @@ fn keys_are_found_by_their_order() {
     let line = r#"{"b":1,"Reference Answer":2,"a":3,"b":4,"x y":5,"X-Y":6,"":7}"#;
     let line = JsonText::new(line);
     let row = Row::parse(&line).unwrap();
-    let text = |key: &str| row.get(key).map(|value| value.map(Value::text));
+    let text = |key: &str| row.get(key).map(|value| value.map(RowValue::text));
     assert_eq!(text("a").unwrap(), Some("3"));
     assert_eq!(text("").unwrap(), Some("7"));
     assert_eq!(text("ab").unwrap(), None);
@@ -55,6 +55,6 @@ fn many_keys_take_little() {
     let places = row.entries.places.capacity() * size_of::<[Range<u32>; 2]>();
     let taken = places + row.sorted.capacity() * size_of::<u32>();
     assert!(taken < 3 * line.len(), "{taken} of {}", line.len());
-    assert_eq!(row.get("k99999").unwrap().map(Value::text), Some("1"));
+    assert_eq!(row.get("k99999").unwrap().map(RowValue::text), Some("1"));
     assert!(row.has("k0") && !row.has("k100000"));
 }

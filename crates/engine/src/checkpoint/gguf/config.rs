@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::header::{TensorInfo, Value};
+use super::header::{MetadataValue, TensorInfo};
 use super::metadata::Metadata;
 use crate::checkpoint::families::{
     Bias, ExpertKeys, FAMILIES, Factor, Family, FullLayerKeys, Part, Scores, Setting, SharedWidth,
@@ -249,23 +249,23 @@ pub(super) fn config(
             at.key("attention.causal")
         ));
     }
-    let scales = [Value::Float(1.0), Value::Float(0.0)];
+    let scales = [MetadataValue::Float(1.0), MetadataValue::Float(0.0)];
     if experts.is_none_or(|experts| experts.scale.is_none()) {
         metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
     }
     // Experts in groups, of which some are chosen first.
     for key in ["expert_group_count", "expert_group_used_count"] {
-        metadata.must_be(&at.key(key), &[Value::Unsigned(1)])?;
+        metadata.must_be(&at.key(key), &[MetadataValue::Unsigned(1)])?;
     }
     metadata.must_be(
         &at.key("expert_gating_func"),
-        &[Value::Unsigned(family.gguf_gating)],
+        &[MetadataValue::Unsigned(family.gguf_gating)],
     )?;
     // Notes about how the file was made.
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
     for key in family.gguf_true {
-        metadata.must_be(&at.key(key), &[Value::Bool(true)])?;
+        metadata.must_be(&at.key(key), &[MetadataValue::Bool(true)])?;
     }
 
     let mut config = json!({

@@ -3,18 +3,18 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::header::{List, Value};
+use super::header::{List, MetadataValue};
 use crate::checkpoint::CheckpointError;
 
 /// A file's metadata with the path that messages name. It records which keys were read.
 pub(super) struct Metadata<'a> {
-    values: &'a BTreeMap<String, Value>,
+    values: &'a BTreeMap<String, MetadataValue>,
     path: &'a str,
     asked: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Metadata<'a> {
-    pub(super) fn new(values: &'a BTreeMap<String, Value>, path: &'a str) -> Self {
+    pub(super) fn new(values: &'a BTreeMap<String, MetadataValue>, path: &'a str) -> Self {
         Self {
             values,
             path,
@@ -29,7 +29,7 @@ impl<'a> Metadata<'a> {
         })
     }
 
-    fn get(&self, key: &str) -> Option<&'a Value> {
+    fn get(&self, key: &str) -> Option<&'a MetadataValue> {
         self.asked.borrow_mut().insert(key.to_owned());
         self.values.get(key)
     }
@@ -45,11 +45,11 @@ impl<'a> Metadata<'a> {
     pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let whole = match self.get(key) {
             None => return Ok(None),
-            Some(Value::Unsigned(size)) => Some(*size),
-            Some(Value::Signed(size)) => u64::try_from(*size).ok(),
+            Some(MetadataValue::Unsigned(size)) => Some(*size),
+            Some(MetadataValue::Signed(size)) => u64::try_from(*size).ok(),
             // One number for each layer; they must all be the same.
-            Some(Value::List(List::Unsigned(sizes))) => same(sizes),
-            Some(Value::List(List::Signed(sizes))) => {
+            Some(MetadataValue::List(List::Unsigned(sizes))) => same(sizes),
+            Some(MetadataValue::List(List::Signed(sizes))) => {
                 same(sizes).and_then(|size| u64::try_from(size).ok())
             }
             Some(_) => None,
@@ -68,8 +68,8 @@ impl<'a> Metadata<'a> {
     pub(super) fn number(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
-            Some(Value::Unsigned(number)) => Ok(Some(*number as f64)),
+            Some(MetadataValue::Float(number)) if number.is_finite() => Ok(Some(*number)),
+            Some(MetadataValue::Unsigned(number)) => Ok(Some(*number as f64)),
             Some(_) => self.wrong(key, "a number"),
         }
     }
@@ -77,7 +77,7 @@ impl<'a> Metadata<'a> {
     pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(MetadataValue::Text(text)) => Ok(Some(text)),
             Some(_) => self.wrong(key, "a text"),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Metadata<'a> {
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(MetadataValue::Bool(flag)) => Ok(Some(*flag)),
             Some(_) => self.wrong(key, "true or false"),
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Metadata<'a> {
     /// A list of true and false; `None` if it is absent, or of another kind.
     pub(super) fn flags(&self, key: &str) -> Option<&'a [bool]> {
         match self.get(key) {
-            Some(Value::List(List::Bool(flags))) => Some(flags),
+            Some(MetadataValue::List(List::Bool(flags))) => Some(flags),
             _ => None,
         }
     }
@@ -101,10 +101,12 @@ impl<'a> Metadata<'a> {
     /// A token's id, which may be zero.
     pub(super) fn token(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         match self.get(key) {
-            Some(Value::Unsigned(id)) if *id < 1 << 31 => Ok(Some(*id as usize)),
+            Some(MetadataValue::Unsigned(id)) if *id < 1 << 31 => Ok(Some(*id as usize)),
             // Some tools write a missing token like this.
-            None | Some(Value::Signed(-1) | Value::Unsigned(0xffff_ffff)) => Ok(None),
-            Some(Value::Signed(id)) if (0..1 << 31).contains(id) => Ok(Some(*id as usize)),
+            None | Some(MetadataValue::Signed(-1) | MetadataValue::Unsigned(0xffff_ffff)) => {
+                Ok(None)
+            }
+            Some(MetadataValue::Signed(id)) if (0..1 << 31).contains(id) => Ok(Some(*id as usize)),
             Some(_) => self.wrong(key, "a token's number"),
         }
     }
@@ -112,7 +114,7 @@ impl<'a> Metadata<'a> {
     pub(super) fn texts(&self, key: &str) -> Result<Option<&'a [String]>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::List(List::Text(texts))) => Ok(Some(texts)),
+            Some(MetadataValue::List(List::Text(texts))) => Ok(Some(texts)),
             Some(_) => self.wrong(key, "a list of texts"),
         }
     }
@@ -120,7 +122,7 @@ impl<'a> Metadata<'a> {
     pub(super) fn numbers(&self, key: &str) -> Result<Option<&'a [f64]>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::List(List::Float(numbers))) => Ok(Some(numbers)),
+            Some(MetadataValue::List(List::Float(numbers))) => Ok(Some(numbers)),
             Some(_) => self.wrong(key, "a list of numbers"),
         }
     }
@@ -128,8 +130,8 @@ impl<'a> Metadata<'a> {
     pub(super) fn integers(&self, key: &str) -> Result<Option<Vec<i64>>, CheckpointError> {
         match self.get(key) {
             None => Ok(None),
-            Some(Value::List(List::Signed(numbers))) => Ok(Some(numbers.clone())),
-            Some(Value::List(List::Unsigned(numbers))) => Ok(Some(
+            Some(MetadataValue::List(List::Signed(numbers))) => Ok(Some(numbers.clone())),
+            Some(MetadataValue::List(List::Unsigned(numbers))) => Ok(Some(
                 numbers
                     .iter()
                     .map(|number| i64::try_from(*number).unwrap_or(i64::MAX))
@@ -140,7 +142,11 @@ impl<'a> Metadata<'a> {
     }
 
     /// Fails unless a key is absent, zero, false or one of `allowed`.
-    pub(super) fn must_be(&self, key: &str, allowed: &[Value]) -> Result<(), CheckpointError> {
+    pub(super) fn must_be(
+        &self,
+        key: &str,
+        allowed: &[MetadataValue],
+    ) -> Result<(), CheckpointError> {
         match self.get(key) {
             Some(value) if !nothing(value) && !allowed.contains(value) => {
                 self.fail(format!("{key} ({value}) is not supported"))
@@ -166,13 +172,13 @@ impl<'a> Metadata<'a> {
     }
 }
 
-fn nothing(value: &Value) -> bool {
+fn nothing(value: &MetadataValue) -> bool {
     match value {
-        Value::Unsigned(number) => *number == 0,
-        Value::Signed(number) => *number == 0,
-        Value::Bool(flag) => !flag,
-        Value::Text(text) => text.is_empty(),
-        Value::Float(_) | Value::List(_) => false,
+        MetadataValue::Unsigned(number) => *number == 0,
+        MetadataValue::Signed(number) => *number == 0,
+        MetadataValue::Bool(flag) => !flag,
+        MetadataValue::Text(text) => text.is_empty(),
+        MetadataValue::Float(_) | MetadataValue::List(_) => false,
     }
 }
 

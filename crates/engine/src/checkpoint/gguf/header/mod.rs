@@ -41,7 +41,7 @@ pub struct HeaderError(pub(crate) String);
 
 /// A value of the metadata.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum MetadataValue {
     /// Unsigned integers of all widths.
     Unsigned(u64),
     /// Signed integers of all widths.
@@ -64,7 +64,7 @@ pub enum List {
 }
 
 /// The value as messages show it, cut to a line.
-impl fmt::Display for Value {
+impl fmt::Display for MetadataValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsigned(number) => number.fmt(f),
@@ -109,7 +109,7 @@ pub struct TensorInfo {
 /// What a file holds before its data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Header {
-    pub metadata: BTreeMap<String, Value>,
+    pub metadata: BTreeMap<String, MetadataValue>,
     pub tensors: BTreeMap<String, TensorInfo>,
 }
 
@@ -167,7 +167,7 @@ impl Header {
     fn place(&mut self, end: u64, length: u64) -> Result<(), HeaderError> {
         let alignment = match self.metadata.get("general.alignment") {
             None => ALIGNMENT,
-            Some(Value::Unsigned(alignment))
+            Some(MetadataValue::Unsigned(alignment))
                 if alignment.is_power_of_two() && *alignment <= 1 << 20 =>
             {
                 *alignment

@@ -2,7 +2,9 @@
 
 use std::io::Read;
 
-use super::{HeaderError, List, MAX_DEPTH, MAX_HEADER, MAX_VALUES, StorageType, TensorInfo, Value};
+use super::{
+    HeaderError, List, MAX_DEPTH, MAX_HEADER, MAX_VALUES, MetadataValue, StorageType, TensorInfo,
+};
 
 pub(super) fn fail<T>(message: impl Into<String>) -> Result<T, HeaderError> {
     Err(HeaderError(message.into()))
@@ -108,21 +110,21 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads the value of `key`; `kind` is the number of its type in files.
-    pub(super) fn value(&mut self, key: &str, kind: u32) -> Result<Value, HeaderError> {
+    pub(super) fn value(&mut self, key: &str, kind: u32) -> Result<MetadataValue, HeaderError> {
         Ok(match kind {
-            0 => Value::Unsigned(self.bytes::<1>()?[0].into()),
-            1 => Value::Signed(i8::from_le_bytes(self.bytes()?).into()),
-            2 => Value::Unsigned(u16::from_le_bytes(self.bytes()?).into()),
-            3 => Value::Signed(i16::from_le_bytes(self.bytes()?).into()),
-            4 => Value::Unsigned(self.u32()?.into()),
-            5 => Value::Signed(i32::from_le_bytes(self.bytes()?).into()),
-            6 => Value::Float(widen(f32::from_le_bytes(self.bytes()?))),
-            7 => Value::Bool(self.flag(key)?),
-            8 => Value::Text(self.text(key, u64::MAX)?),
-            9 => Value::List(self.list(key, 1)?),
-            10 => Value::Unsigned(self.u64()?),
-            11 => Value::Signed(i64::from_le_bytes(self.bytes()?)),
-            12 => Value::Float(f64::from_le_bytes(self.bytes()?)),
+            0 => MetadataValue::Unsigned(self.bytes::<1>()?[0].into()),
+            1 => MetadataValue::Signed(i8::from_le_bytes(self.bytes()?).into()),
+            2 => MetadataValue::Unsigned(u16::from_le_bytes(self.bytes()?).into()),
+            3 => MetadataValue::Signed(i16::from_le_bytes(self.bytes()?).into()),
+            4 => MetadataValue::Unsigned(self.u32()?.into()),
+            5 => MetadataValue::Signed(i32::from_le_bytes(self.bytes()?).into()),
+            6 => MetadataValue::Float(widen(f32::from_le_bytes(self.bytes()?))),
+            7 => MetadataValue::Bool(self.flag(key)?),
+            8 => MetadataValue::Text(self.text(key, u64::MAX)?),
+            9 => MetadataValue::List(self.list(key, 1)?),
+            10 => MetadataValue::Unsigned(self.u64()?),
+            11 => MetadataValue::Signed(i64::from_le_bytes(self.bytes()?)),
+            12 => MetadataValue::Float(f64::from_le_bytes(self.bytes()?)),
             _ => return fail(format!("{key} is of type {kind}, which there is not")),
         })
     }

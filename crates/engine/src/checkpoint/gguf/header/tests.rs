@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Header, List, MAX_HEADER, MAX_VALUES, StorageType, Value};
+use super::{Header, List, MAX_HEADER, MAX_VALUES, StorageType, MetadataValue};
 
 /// Little-endian bytes of a file, written piece by piece.
 #[derive(Clone, Default)]
@@ -89,19 +89,19 @@ fn good() -> Bytes {
 #[test]
 fn values_and_tensors() {
     let header = good().read().unwrap();
-    assert_eq!(header.metadata["eps"], Value::Float(1e-6));
-    assert_eq!(header.metadata["flag"], Value::Bool(true));
+    assert_eq!(header.metadata["eps"], MetadataValue::Float(1e-6));
+    assert_eq!(header.metadata["flag"], MetadataValue::Bool(true));
     assert_eq!(
         header.metadata["tokens"],
-        Value::List(List::Text(vec!["a".into(), "é".into()]))
+        MetadataValue::List(List::Text(vec!["a".into(), "é".into()]))
     );
     assert_eq!(
         header.metadata["types"],
-        Value::List(List::Signed(vec![1, -1]))
+        MetadataValue::List(List::Signed(vec![1, -1]))
     );
     assert_eq!(
         header.metadata["nested"],
-        Value::List(List::Lists(vec![List::Unsigned(vec![1, 2, 3])]))
+        MetadataValue::List(List::Lists(vec![List::Unsigned(vec![1, 2, 3])]))
     );
     let weight = &header.tensors["weight"];
     assert_eq!(
