@@ -45,12 +45,12 @@ impl Deref for Server {
 }
 
 /// An answer's status and body.
-pub(super) struct Answer {
+pub(super) struct ServerResponse {
     pub(super) status: u16,
     pub(super) text: String,
 }
 
-impl Answer {
+impl ServerResponse {
     #[track_caller]
     pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{} {}", self.status, self.text))
@@ -156,7 +156,7 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: &str,
-    ) -> Answer {
+    ) -> ServerResponse {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE))
@@ -169,13 +169,13 @@ impl Client {
             request = request.header(*name, *value);
         }
         let mut answer = agent.run(request.body(body.to_owned()).unwrap()).unwrap();
-        Answer {
+        ServerResponse {
             status: answer.status().as_u16(),
             text: answer.body_mut().read_to_string().unwrap(),
         }
     }
 
-    pub(super) fn get(&self, path: &str) -> Answer {
+    pub(super) fn get(&self, path: &str) -> ServerResponse {
         self.request("GET", path, &[], "")
     }
 
@@ -188,7 +188,7 @@ impl Client {
         stream
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    fn post(&self, path: &str, body: &Value) -> ServerResponse {
         self.request("POST", path, &[], &body.to_string())
     }
 

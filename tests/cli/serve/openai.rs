@@ -179,7 +179,7 @@ fn what_is_not_applied_is_named() {
     let long = chat(&json!({"messages": [{"role": "user", "content": "word ".repeat(9000)}]}));
     let answer = server.post("/v1/chat/completions", &long);
     answer.expect(400, &["the prompt has"]);
-    let begins = |answer: &super::Answer| {
+    let begins = |answer: &super::ServerResponse| {
         // LiteLLM falls back to another model by these words.
         let message = answer.json()["error"]["message"]
             .as_str()

@@ -16,7 +16,7 @@ use crate::protocol::{PlainPrompt, Protocol};
 use crate::wire::answer::{EngineAnswer, refused};
 use juror_data::verdict::{Confidence, Raw, Status, Verdict};
 use juror_data::{Sample, Samples};
-use juror_engine::text::reasoning::{Answer, ThinkingStyle};
+use juror_engine::text::reasoning::{ThinkingStyle, VisibleAnswer};
 
 /// What begins a channel of the harmony format.
 const CHANNEL: &str = "<|channel|>";
@@ -166,13 +166,16 @@ impl AnswerReader {
     }
 
     /// Separates an answer from thinking; also gives its style, and whether the text begins inside it.
-    fn tell_apart(&self, answer: &EngineAnswer) -> Result<(&ThinkingStyle, bool, Answer), String> {
+    fn tell_apart(
+        &self,
+        answer: &EngineAnswer,
+    ) -> Result<(&ThinkingStyle, bool, VisibleAnswer), String> {
         if let Some(reasoned) = answer
             .reasoned
             .as_ref()
             .filter(|_| self.answer_in_reasoning)
         {
-            let told = Answer {
+            let told = VisibleAnswer {
                 written: reasoned.text.clone(),
                 visible: Some(reasoned.answer().to_owned()),
             };
@@ -182,7 +185,7 @@ impl AnswerReader {
         }
         let text = answer.text.as_deref().unwrap_or_default();
         let visible = (answer.text.is_some() || !answer.thinks_apart).then(|| text.to_owned());
-        let mut told = Answer {
+        let mut told = VisibleAnswer {
             written: text.to_owned(),
             visible,
         };

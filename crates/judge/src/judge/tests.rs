@@ -8,7 +8,7 @@ use crate::protocol::Yields;
 use crate::protocol::tag_form::tests::parse;
 use crate::protocol::unknown_tags::without_unknown_tags;
 use crate::protocol::{StopMatcher, VerdictStop};
-use juror_engine::text::reasoning::{Answer, Thinking, ThinkingStyle, ThinkingTags};
+use juror_engine::text::reasoning::{Thinking, ThinkingStyle, ThinkingTags, VisibleAnswer};
 use juror_engine::text::tokenizer::Tokenizer;
 
 const VERDICT: &str =
@@ -102,7 +102,7 @@ fn only_the_final_channel_is_the_answer() {
     );
     let answer = thinking.read(&tokenizer, &tokens);
     assert_eq!(&answer.written[answer.thinking_bytes()..], VERDICT);
-    let Answer {
+    let VisibleAnswer {
         written: all,
         visible,
     } = answer;
@@ -116,7 +116,7 @@ fn only_the_final_channel_is_the_answer() {
 
 #[test]
 fn thinking_in_tags_that_readers_know_stands_before_the_answer() {
-    let answer = |text: &str| Answer {
+    let answer = |text: &str| VisibleAnswer {
         written: text.to_owned(),
         visible: Some(text.to_owned()),
     };
@@ -124,7 +124,7 @@ fn thinking_in_tags_that_readers_know_stands_before_the_answer() {
     let thought = answer(&written);
     assert_eq!(thought.written[thought.thinking_bytes()..].trim(), VERDICT);
     assert_eq!(answer(VERDICT).thinking_bytes(), 0);
-    let unfinished = Answer {
+    let unfinished = VisibleAnswer {
         visible: None,
         ..answer("<think>true")
     };

@@ -9,7 +9,7 @@ use super::request::GenerationRequest;
 use super::stop::first;
 use crate::wire::Route;
 use juror_engine::engine::{Completion, FinishReason};
-use juror_engine::text::reasoning::Answer;
+use juror_engine::text::reasoning::VisibleAnswer;
 
 /// What is the same in many answers.
 #[derive(Clone, Copy)]
@@ -151,8 +151,8 @@ pub(super) fn usage(prompts: &[Prompt], completions: &[Completion]) -> Value {
 }
 
 /// A completion's answer and its thinking. Thinking in tags that every reader knows (`<think> … </think>`) stays in the answer.
-pub(super) fn apart(answer: Answer) -> (Option<String>, Option<String>) {
-    let Answer { written, visible } = answer;
+pub(super) fn apart(answer: VisibleAnswer) -> (Option<String>, Option<String>) {
+    let VisibleAnswer { written, visible } = answer;
     match visible {
         None => (None, Some(written)),
         Some(visible) if visible == written => (Some(visible), None),

@@ -28,7 +28,7 @@ const SHAPE: &str = r#"{"samples": [{"question", "reference", "response"}, …]}
 
 /// The verdicts of a request.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct JudgeResponse<'a> {
     verdicts: &'a [Verdict],
     judge: &'a JudgeIdentity,
 }
@@ -51,7 +51,7 @@ pub(super) async fn judge(
         .any(|value| value.contains(LINES));
     if !wants_lines {
         let verdicts = app.judge_all(client, samples, room).await?;
-        let answer = Answer {
+        let answer = JudgeResponse {
             verdicts: &verdicts,
             judge: &app.identity,
         };

@@ -137,7 +137,7 @@ async fn answer(
     let name = format!("{:016x}{:08x}", random(), defaults.seed as u32);
     let asked = generation.answers(&chat, &request, defaults, random());
     let asked: Vec<Ask> = asked.collect();
-    let answer = Answer {
+    let answer = PendingResponse {
         app: Arc::clone(app),
         chat,
         created: now(),
@@ -203,7 +203,7 @@ fn unanswerable(why: String) -> ApiError {
 }
 
 /// A request that is being answered.
-struct Answer {
+struct PendingResponse {
     app: Arc<App>,
     chat: Arc<ChatModel>,
     created: i64,
@@ -231,7 +231,7 @@ impl Reply for Taker {
     }
 }
 
-impl Answer {
+impl PendingResponse {
     fn responder(&self) -> Responder<'_> {
         Responder {
             model: &self.chat,

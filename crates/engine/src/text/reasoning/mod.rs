@@ -113,14 +113,14 @@ impl TagPairs {
 
 /// A completion, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct VisibleAnswer {
     /// All of it, special tokens included.
     pub written: String,
     /// The same with the thinking masked; `None` if the thinking did not end.
     pub visible: Option<String>,
 }
 
-impl Answer {
+impl VisibleAnswer {
     /// How many bytes of what was written stand before the answer: thinking that is masked, or whose tags the protocols' readers know.
     pub fn thinking_bytes(&self) -> usize {
         let Some(visible) = &self.visible else {
@@ -264,21 +264,21 @@ impl Thinking {
         }
     }
 
-    pub fn read(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> Answer {
+    pub fn read(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> VisibleAnswer {
         let pairs = match &self.markup {
             Markup::Channels(_) => return self.read_by_tokens(tokenizer, tokens),
             Markup::Tags(pairs) => pairs,
         };
-        let Answer { written, visible } = if pairs.tokens.is_empty() {
+        let VisibleAnswer { written, visible } = if pairs.tokens.is_empty() {
             let written = tokenizer.decode(tokens);
-            Answer {
+            VisibleAnswer {
                 visible: Some(written.clone()),
                 written,
             }
         } else {
             self.read_by_tokens(tokenizer, tokens)
         };
-        Answer {
+        VisibleAnswer {
             visible: match visible {
                 Some(visible) if !pairs.texts.is_empty() => {
                     mask(&visible, Arc::clone(&pairs.texts), pairs.inside_text)
@@ -289,7 +289,7 @@ impl Thinking {
         }
     }
 
-    fn read_by_tokens(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> Answer {
+    fn read_by_tokens(&self, tokenizer: &Tokenizer, tokens: &[u32]) -> VisibleAnswer {
         let mut roles = RoleTracker::new(&self.markup);
         let (mut written, mut visible) = (String::new(), String::new());
         let mut at = 0;
@@ -319,7 +319,7 @@ impl Thinking {
             written.push_str(&text);
             at = end;
         }
-        Answer {
+        VisibleAnswer {
             visible: roles.is_finished().then_some(visible),
             written,
         }

@@ -14,7 +14,7 @@ use juror_data::Sample;
 use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason};
-use juror_engine::text::reasoning::Answer;
+use juror_engine::text::reasoning::VisibleAnswer;
 use juror_rules::RuleVerdict;
 
 /// What is said of a sample that a judge took for none of its domain because it was not sure.
@@ -44,7 +44,7 @@ pub(crate) struct VerdictBuilder<'a> {
 
 /// An answer that a judge wrote, as it was read.
 pub(crate) struct Written<'a> {
-    pub(crate) answer: &'a Answer,
+    pub(crate) answer: &'a VisibleAnswer,
     /// What it says, or why it cannot be read.
     pub(crate) parsed: Result<ParsedVerdict, String>,
     /// How sure the judge was of it.

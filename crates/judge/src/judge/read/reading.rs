@@ -11,7 +11,7 @@ use crate::protocol::{
 use crate::runtime::Guided;
 use juror_data::verdict::{Confidence, ParseRule};
 use juror_engine::engine::{Completion, FinishReason};
-use juror_engine::text::reasoning::{Answer, ThinkingStyle};
+use juror_engine::text::reasoning::{ThinkingStyle, VisibleAnswer};
 
 /// What was recorded where each choice of a constrained answer was made.
 pub(crate) fn expected_of_choices(
@@ -47,7 +47,7 @@ pub(crate) fn is_readable(
 }
 
 /// The text of a completion, and the same without thinking.
-pub(crate) fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
+pub(crate) fn read_answer(text: &JudgeText, completion: &Completion) -> VisibleAnswer {
     let tokens = match completion.finish {
         FinishReason::EndOfSequence => &completion.tokens[..completion.tokens.len() - 1],
         _ => &completion.tokens[..],
@@ -61,7 +61,7 @@ pub(crate) fn read_answer(text: &JudgeText, completion: &Completion) -> Answer {
 pub(crate) fn read(
     protocol: &dyn Protocol,
     style: &ThinkingStyle,
-    answer: &Answer,
+    answer: &VisibleAnswer,
     starts_in_thinking: bool,
     is_cut: bool,
     wants: &ScaffoldWants,

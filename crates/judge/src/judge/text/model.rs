@@ -21,7 +21,7 @@ use juror_engine::grammar::{GrammarError, Grammars};
 use juror_engine::text::TextError;
 use juror_engine::text::chat_template::{ChatOptions, ChatTemplate, Moment};
 use juror_engine::text::end_tokens::EndToken;
-use juror_engine::text::reasoning::{Answer, ThinkingStyle};
+use juror_engine::text::reasoning::{ThinkingStyle, VisibleAnswer};
 use juror_engine::text::tokenizer::{Place, Tokenizer};
 
 /// The user's settings of the chat template and of the thinking style; by default none.
@@ -118,7 +118,11 @@ impl JudgeText {
     }
 
     /// How many tokens of a completion stand before its answer.
-    pub(crate) fn tokens_of_thinking(&self, completion: &Completion, answer: &Answer) -> usize {
+    pub(crate) fn tokens_of_thinking(
+        &self,
+        completion: &Completion,
+        answer: &VisibleAnswer,
+    ) -> usize {
         let bytes = answer.thinking_bytes();
         let counts: Vec<usize> = (0..=completion.tokens.len()).collect();
         let length = |count: &usize| {

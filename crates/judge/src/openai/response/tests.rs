@@ -17,7 +17,7 @@ fn thinking_that_readers_do_not_know_is_taken_out() {
         ),
         ("[T]a", None, None, Some("[T]a")),
     ] {
-        let answer = Answer {
+        let answer = VisibleAnswer {
             written: written.to_owned(),
             visible: visible.map(str::to_owned),
         };
