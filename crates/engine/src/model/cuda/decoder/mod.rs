@@ -86,7 +86,7 @@ pub(super) struct Planned {
 }
 
 /// What decides a step's tokens, on its way to the device.
-pub(super) struct Asked {
+pub(super) struct SamplingInputs {
     rows: usize,
     /// Requests, lists, and the rows that want log-probabilities.
     sections: [std::ops::Range<usize>; 3],
@@ -148,7 +148,7 @@ impl CudaDecoder {
     /// # Errors
     /// [`ModelError::Batch`] for another number of requests than there are rows of logits; [`ModelError::OutOfMemory`]; the device's
     /// failure.
-    pub(super) fn ask(&mut self, requests: &[SampleRequest]) -> Result<Asked, ModelError> {
+    pub(super) fn ask(&mut self, requests: &[SampleRequest]) -> Result<SamplingInputs, ModelError> {
         let rows = std::mem::take(&mut self.wanted);
         if requests.len() != rows {
             return Err(ModelError::Batch(format!(
@@ -161,7 +161,7 @@ impl CudaDecoder {
         let sections = [&packed.requests, &packed.lists, &packed.with_logprobs];
         let sections = sections.map(|section| self.packer.push(section));
         self.choices.send(&self.packer)?;
-        Ok(Asked {
+        Ok(SamplingInputs {
             rows,
             sections,
             with_logprobs: packed.with_logprobs,
@@ -170,7 +170,7 @@ impl CudaDecoder {
 
     /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
     /// before that.
-    pub(super) fn choose(&mut self, asked: Asked) -> Result<(), ModelError> {
+    pub(super) fn choose(&mut self, asked: SamplingInputs) -> Result<(), ModelError> {
         let [requests, lists, wanted] = asked.sections;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
         let (sampler, upload, logits) = (&mut self.sampler, &self.choices, &self.buffers.logits);
