@@ -15,7 +15,7 @@ pub(super) struct JsonArray {
     /// The line on which the element last read begins.
     pub(super) place: usize,
     pub(super) offset: u64,
-    pub(super) state: State,
+    pub(super) state: ArrayState,
     /// The keys that lead to the array, where it lies in an object, and the place in that.
     pub(super) list: &'static [String],
     pub(super) scanner: Scanner,
@@ -24,7 +24,7 @@ pub(super) struct JsonArray {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ArrayState {
     /// The opening bracket was not read yet.
     Outside,
     /// The opening bracket was read, but no element.
@@ -44,7 +44,7 @@ impl JsonArray {
             line: 1,
             place: 1,
             offset: 0,
-            state: State::Outside,
+            state: ArrayState::Outside,
             list: &[],
             scanner: Scanner::default(),
             end: b']',
@@ -140,7 +140,7 @@ impl JsonArray {
 
     fn unfinished(&self) -> DatasetError {
         match self.state {
-            State::Bare => DatasetError::Array {
+            ArrayState::Bare => DatasetError::Array {
                 file: self.bytes.file.clone(),
                 line: self.place,
                 what: "object that begins here is not closed",
@@ -180,7 +180,7 @@ impl JsonArray {
                     _ => {}
                 }
                 used += 1;
-                if depth == 0 && byte == b'}' && self.state == State::Bare && !in_string {
+                if depth == 0 && byte == b'}' && self.state == ArrayState::Bare && !in_string {
                     ended = true;
                     break;
                 }
@@ -199,31 +199,35 @@ impl JsonArray {
 impl RowReader for JsonArray {
     fn next(&mut self, row: &mut Vec<u8>) -> Result<Next, DatasetError> {
         row.clear();
-        if self.state == State::Outside {
+        if self.state == ArrayState::Outside {
             if self.list.is_empty() {
                 self.next_byte()?;
                 self.bytes.take(1);
             } else {
                 self.find_list()?;
             }
-            self.state = State::Opened;
+            self.state = ArrayState::Opened;
         }
-        if self.state == State::Closed && !self.list.is_empty() {
+        if self.state == ArrayState::Closed && !self.list.is_empty() {
             self.pass_rest()?;
         }
         let next = self.next_byte()?;
         match (&self.state, next) {
-            (State::Bare, Some(b'{')) => {}
-            (State::Bare, Some(_)) => return Err(self.broken("object is followed by more text")),
-            (State::Bare | State::Closed, None) => return Ok(Next::End),
-            (State::Closed, Some(_)) => return Err(self.broken("array is followed by more text")),
+            (ArrayState::Bare, Some(b'{')) => {}
+            (ArrayState::Bare, Some(_)) => {
+                return Err(self.broken("object is followed by more text"));
+            }
+            (ArrayState::Bare | ArrayState::Closed, None) => return Ok(Next::End),
+            (ArrayState::Closed, Some(_)) => {
+                return Err(self.broken("array is followed by more text"));
+            }
             (_, None) => return Err(self.broken("array is not closed")),
-            (_, Some(byte)) if byte == self.end && self.state != State::Bare => {
+            (_, Some(byte)) if byte == self.end && self.state != ArrayState::Bare => {
                 self.bytes.take(1);
-                self.state = State::Closed;
+                self.state = ArrayState::Closed;
                 return self.next(row);
             }
-            (State::Within, Some(_)) => {
+            (ArrayState::Within, Some(_)) => {
                 // An element ends at a comma or at the bracket, so this is the comma.
                 self.bytes.take(1);
                 if self.next_byte()?.is_none() {
@@ -232,8 +236,8 @@ impl RowReader for JsonArray {
             }
             _ => {}
         }
-        if self.state != State::Bare {
-            self.state = State::Within;
+        if self.state != ArrayState::Bare {
+            self.state = ArrayState::Within;
         }
         if self.end == b'}' {
             self.skip_key()?;

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use self::archive::Archive;
 use self::bytes::{Bytes, ending, without_mark};
 use self::csv::Csv;
-use self::json_array::{JsonArray, State};
+use self::json_array::{ArrayState, JsonArray};
 use self::json_lines::JsonLines;
 pub(super) use self::line::read_line;
 pub use self::line::{LineLimit, read_text};
@@ -136,7 +136,7 @@ fn rows(
     let after = text.get(header.len()..).unwrap_or_default();
     if header.trim_ascii_end() == b"{" && !after.trim_ascii_start().starts_with(b"{") {
         return Ok(Box::new(JsonArray {
-            state: State::Bare,
+            state: ArrayState::Bare,
             ..JsonArray::new(bytes)
         }));
     }

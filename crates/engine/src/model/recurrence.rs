@@ -95,14 +95,14 @@ pub(crate) struct DeltaInputs<'a> {
 
 /// A sequence's state in one layer.
 #[derive(Debug, Clone, Default)]
-struct State {
+struct LayerState {
     /// `[value_heads, panels, key_dim, COLUMNS]`; empty before its first use.
     heads: Vec<f32>,
     /// The last inputs of the convolution, `[taps - 1, channels]`.
     inputs: Vec<f32>,
 }
 
-impl State {
+impl LayerState {
     fn clear(&mut self, shape: &RecurrentShape) {
         for (numbers, size) in [
             (&mut self.heads, shape.heads_size()),
@@ -134,7 +134,7 @@ pub struct RecurrentStates {
     shape: RecurrentShape,
     slots: usize,
     /// By layer and slot.
-    states: Vec<Vec<State>>,
+    states: Vec<Vec<LayerState>>,
     rows: Vec<Row>,
     tokens: usize,
 }
@@ -145,7 +145,7 @@ impl RecurrentStates {
         Self {
             shape,
             slots,
-            states: vec![vec![State::default(); slots]; shape.layers],
+            states: vec![vec![LayerState::default(); slots]; shape.layers],
             rows: Vec::new(),
             tokens: 0,
         }
@@ -218,7 +218,7 @@ impl RecurrentStates {
         let (shape, rows) = (self.shape, &self.rows);
         let channels = shape.channels();
         let all = &mut self.states[layer];
-        let mut states: Vec<State> = Vec::with_capacity(rows.len());
+        let mut states: Vec<LayerState> = Vec::with_capacity(rows.len());
         for row in rows {
             let mut state = std::mem::take(&mut all[row.slot]);
             match row.start {

@@ -31,14 +31,14 @@ pub(super) enum NoTurn {
 }
 
 pub(super) struct Pace {
-    state: Mutex<State>,
+    state: Mutex<PaceState>,
     changed: Condvar,
     most: f64,
     a_minute: Option<usize>,
     most_tokens: Option<u64>,
 }
 
-struct State {
+struct PaceState {
     limit: f64,
     active: usize,
     /// Nothing is sent before.
@@ -67,7 +67,7 @@ impl Pace {
         let now = Instant::now();
         let most = settings.at_once() as f64;
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(PaceState {
                 limit: FIRST.min(most),
                 active: 0,
                 resumes: None,
@@ -131,7 +131,11 @@ impl Pace {
         }
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>, time: Duration) -> MutexGuard<'s, State> {
+    fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, PaceState>,
+        time: Duration,
+    ) -> MutexGuard<'s, PaceState> {
         let waited = self.changed.wait_timeout(state, time);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -224,7 +228,7 @@ impl Pace {
     }
 }
 
-impl State {
+impl PaceState {
     fn start_measuring(&mut self) {
         self.since = Instant::now();
         self.answers = 0;

@@ -145,7 +145,7 @@ fn of_kind(key: &str, kind: &str, value: Value) -> Result<GrammarSource, String>
 
 /// Keeps an answer to its form; thinking before it is free.
 pub(super) struct FormedAnswer {
-    state: State,
+    state: AnswerState,
     grammar: Arc<Grammar>,
     run: GrammarRun,
     model: Arc<ChatModel>,
@@ -154,7 +154,7 @@ pub(super) struct FormedAnswer {
     failure: Arc<OnceLock<String>>,
 }
 
-enum State {
+enum AnswerState {
     /// Thinking may begin with one of these tokens, and then ends with the text beside it.
     Opening(Vec<(u32, String)>),
     Thinking(Thought),
@@ -174,8 +174,8 @@ impl FormedAnswer {
     ) -> Self {
         let tokenizer = model.tokenizer();
         let state = match thinking.map(|thinking| thinking.beginning(tokenizer)) {
-            None | Some(Beginning::Answer) => State::Answer,
-            Some(Beginning::Thinking(thought)) => State::Thinking(thought),
+            None | Some(Beginning::Answer) => AnswerState::Answer,
+            Some(Beginning::Thinking(thought)) => AnswerState::Thinking(thought),
             Some(Beginning::Either(mut pairs)) => {
                 // A model whose template knows nothing of thinking does not think, whatever its vocabulary holds, unless the user says
                 // how it writes its thinking.
@@ -186,8 +186,8 @@ impl FormedAnswer {
                     });
                 }
                 match opening_tokens(&pairs, tokenizer) {
-                    opens if opens.is_empty() => State::Answer,
-                    opens => State::Opening(opens),
+                    opens if opens.is_empty() => AnswerState::Answer,
+                    opens => AnswerState::Opening(opens),
                 }
             }
         };
@@ -223,10 +223,10 @@ impl FormedAnswer {
     /// What follows in the state at hand.
     fn next(&mut self) -> Next {
         match &self.state {
-            State::Opening(opens) => self.one_of(opens.iter().map(|(token, _)| *token)),
-            State::Thinking(_) => Next::FREE,
-            State::Break => self.one_of(self.model.blank().iter()),
-            State::Answer => {
+            AnswerState::Opening(opens) => self.one_of(opens.iter().map(|(token, _)| *token)),
+            AnswerState::Thinking(_) => Next::FREE,
+            AnswerState::Break => self.one_of(self.model.blank().iter()),
+            AnswerState::Answer => {
                 let mut next = self.run.next(Vec::new());
                 self.keep_error();
                 // A text that ends the answer may stand in what is forced.
@@ -250,24 +250,26 @@ impl Guide for FormedAnswer {
         if self.stop.as_mut().is_some_and(|stop| stop.ends_with(token)) {
             return Next::END;
         }
-        self.state = match std::mem::replace(&mut self.state, State::Answer) {
-            State::Opening(opens) => {
+        self.state = match std::mem::replace(&mut self.state, AnswerState::Answer) {
+            AnswerState::Opening(opens) => {
                 if let Some((_, close)) = opens.into_iter().find(|(open, _)| *open == token) {
-                    State::Thinking(Thought::until(&close, self.model.tokenizer()))
+                    AnswerState::Thinking(Thought::until(&close, self.model.tokenizer()))
                 } else {
                     self.run.push(token);
-                    State::Answer
+                    AnswerState::Answer
                 }
             }
-            State::Thinking(mut thought) => match (thought.push(token), thought.has_break()) {
-                (false, _) => State::Thinking(thought),
-                (true, true) => State::Break,
-                (true, false) => State::Answer,
-            },
-            State::Break if self.model.blank().contains(token) => State::Answer,
-            State::Break | State::Answer => {
+            AnswerState::Thinking(mut thought) => {
+                match (thought.push(token), thought.has_break()) {
+                    (false, _) => AnswerState::Thinking(thought),
+                    (true, true) => AnswerState::Break,
+                    (true, false) => AnswerState::Answer,
+                }
+            }
+            AnswerState::Break if self.model.blank().contains(token) => AnswerState::Answer,
+            AnswerState::Break | AnswerState::Answer => {
                 self.run.push(token);
-                State::Answer
+                AnswerState::Answer
             }
         };
         self.next()

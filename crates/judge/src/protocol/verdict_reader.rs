@@ -72,11 +72,11 @@ pub(crate) enum Thinking {
 #[derive(Debug, Clone)]
 pub(super) struct VerdictReader {
     scanner: TagScanner,
-    state: State,
+    state: ReaderState,
 }
 
 #[derive(Debug, Clone)]
-struct State {
+struct ReaderState {
     wanted: Yields,
     thinking: Option<Thinking>,
     /// The last readable block before the current one.
@@ -92,9 +92,9 @@ struct State {
 impl VerdictReader {
     /// `starts_in_thinking`: the prompt ends inside a thinking block.
     pub(super) fn new(wanted: Yields, starts_in_thinking: bool) -> Self {
-        let state = State {
+        let state = ReaderState {
             thinking: starts_in_thinking.then_some(Thinking::Given),
-            ..State::new(wanted)
+            ..ReaderState::new(wanted)
         };
         Self {
             scanner: TagScanner::default(),
@@ -137,7 +137,7 @@ impl VerdictReader {
         } else {
             state.end_open(None);
         }
-        let State {
+        let ReaderState {
             last,
             block,
             stray,
@@ -155,7 +155,7 @@ impl VerdictReader {
     }
 }
 
-impl State {
+impl ReaderState {
     fn new(wanted: Yields) -> Self {
         Self {
             wanted,

@@ -55,7 +55,7 @@ struct Command {
 /// Where a runtime is in its life.
 #[derive(Default)]
 pub(super) struct Life {
-    state: State,
+    state: BackendState,
     /// Builds the backends; `None` if they were given from outside.
     pub(super) build: Option<Build>,
     /// What is to be carried out, one after another.
@@ -70,7 +70,7 @@ pub(super) struct Life {
 }
 
 #[derive(Default)]
-enum State {
+enum BackendState {
     /// Backends are to be built.
     #[default]
     Unbuilt,
@@ -91,19 +91,19 @@ impl Life {
     /// That of a runtime whose backends were given.
     pub(super) fn of_given() -> Self {
         Self {
-            state: State::Ready,
+            state: BackendState::Ready,
             ..Self::default()
         }
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        matches!(self.state, State::Ready)
+        matches!(self.state, BackendState::Ready)
     }
 
     /// How long to wait for a message at most.
     pub(super) fn next_look(&self) -> Option<Duration> {
         match self.state {
-            State::Pausing(until) => Some(until.saturating_duration_since(Instant::now())),
+            BackendState::Pausing(until) => Some(until.saturating_duration_since(Instant::now())),
             _ => None,
         }
     }
@@ -149,32 +149,34 @@ impl Owner {
         loop {
             let stop = self.life.stop;
             match &self.life.state {
-                State::Over(end) => return Some(end.clone()),
-                State::Unbuilt | State::Pausing(_) | State::Asleep if stop.is_some() => {
-                    self.life.state = State::Over(Phase::Stopped);
+                BackendState::Over(end) => return Some(end.clone()),
+                BackendState::Unbuilt | BackendState::Pausing(_) | BackendState::Asleep
+                    if stop.is_some() =>
+                {
+                    self.life.state = BackendState::Over(Phase::Stopped);
                 }
-                State::Unbuilt => self.build(false),
-                State::Pausing(_) if self.life.commanded() == Some(true) => {
+                BackendState::Unbuilt => self.build(false),
+                BackendState::Pausing(_) if self.life.commanded() == Some(true) => {
                     self.fall_asleep(None);
                 }
-                State::Pausing(until) if Instant::now() >= *until => self.build(false),
-                State::Ready if stop.is_some() || self.life.commanded() == Some(true) => {
+                BackendState::Pausing(until) if Instant::now() >= *until => self.build(false),
+                BackendState::Ready if stop.is_some() || self.life.commanded() == Some(true) => {
                     self.enter(Phase::Draining);
                     self.end_backends(stop == Some(Stop::Now));
-                    self.life.state = State::Ending(None);
+                    self.life.state = BackendState::Ending(None);
                 }
-                State::Asleep if self.life.commanded() == Some(false) => self.build(true),
-                State::Ready | State::Asleep if self.life.commanded().is_some() => {
+                BackendState::Asleep if self.life.commanded() == Some(false) => self.build(true),
+                BackendState::Ready | BackendState::Asleep if self.life.commanded().is_some() => {
                     self.life.carried_out(&Ok(()));
                 }
-                State::Ending(_) if self.backends.iter().all(|one| one.has_ended) => {
+                BackendState::Ending(_) if self.backends.iter().all(|one| one.has_ended) => {
                     self.all_ended();
                 }
-                State::Building { .. }
-                | State::Pausing(_)
-                | State::Ready
-                | State::Asleep
-                | State::Ending(_) => return None,
+                BackendState::Building { .. }
+                | BackendState::Pausing(_)
+                | BackendState::Ready
+                | BackendState::Asleep
+                | BackendState::Ending(_) => return None,
             }
         }
     }
@@ -182,11 +184,11 @@ impl Owner {
     /// Builds the backends on another thread, so that what is known is answered meanwhile.
     fn build(&mut self, was_woken: bool) {
         let Some(build) = self.life.build.clone() else {
-            self.life.state = State::Over(Phase::Stopped);
+            self.life.state = BackendState::Over(Phase::Stopped);
             return;
         };
         self.enter(Phase::Loading);
-        self.life.state = State::Building { was_woken };
+        self.life.state = BackendState::Building { was_woken };
         let mailbox = self.mailbox();
         let spawned = std::thread::Builder::new()
             .name("build".into())
@@ -206,7 +208,7 @@ impl Owner {
 
     /// Takes backends that were built.
     pub(super) fn built(&mut self, built: Built) {
-        let was_woken = matches!(self.life.state, State::Building { was_woken: true });
+        let was_woken = matches!(self.life.state, BackendState::Building { was_woken: true });
         let started = built.and_then(|(backends, sizes)| {
             self.start(backends).map_err(|error| error.to_string())?;
             Ok(sizes)
@@ -214,7 +216,7 @@ impl Owner {
         match started {
             Ok(sizes) => {
                 self.life.tokens = self.generated_tokens();
-                self.life.state = State::Ready;
+                self.life.state = BackendState::Ready;
                 self.enter(Phase::Ready(sizes));
             }
             // Another program may still use the device.
@@ -226,9 +228,9 @@ impl Owner {
                 let is_first = self.life.failures == 0;
                 self.life.failures += 1;
                 self.life.state = if is_first || self.life.failures >= MOST_FAILURES {
-                    State::Over(Phase::Failed(why))
+                    BackendState::Over(Phase::Failed(why))
                 } else {
-                    State::Pausing(Instant::now() + PAUSE)
+                    BackendState::Pausing(Instant::now() + PAUSE)
                 };
             }
         }
@@ -238,7 +240,7 @@ impl Owner {
         self.backends[at].has_ended = true;
         let is_failure = result.is_err();
         if let Err(error) = result
-            && !matches!(self.life.state, State::Ending(Some(_)))
+            && !matches!(self.life.state, BackendState::Ending(Some(_)))
         {
             let why = error.to_string();
             if self.life.build.is_none() {
@@ -246,7 +248,7 @@ impl Owner {
                 self.life.failure = Some(BackendFailure { name, error });
             }
             self.end_backends(true);
-            self.life.state = State::Ending(Some(why));
+            self.life.state = BackendState::Ending(Some(why));
         }
         if !is_failure && self.life.is_ready() {
             // It was not told to.
@@ -263,7 +265,7 @@ impl Owner {
     /// All backends have ended: to sleep, to stop, or because one has failed.
     fn all_ended(&mut self) {
         let failed = match &self.life.state {
-            State::Ending(why) => why.clone(),
+            BackendState::Ending(why) => why.clone(),
             _ => None,
         };
         if self.generated_tokens() > self.life.tokens {
@@ -274,27 +276,27 @@ impl Owner {
             self.life.failures += 1;
             if self.life.build.is_none() {
                 self.fail_submitted(&why);
-                self.life.state = State::Over(Phase::Failed(why));
+                self.life.state = BackendState::Over(Phase::Failed(why));
                 return;
             }
             self.fail_submitted(&why);
             if self.life.failures >= MOST_FAILURES {
                 let why = format!("the engine failed again and again: {why}");
-                self.life.state = State::Over(Phase::Failed(why));
+                self.life.state = BackendState::Over(Phase::Failed(why));
                 return;
             }
         }
         if self.life.stop.is_some() {
-            self.life.state = State::Over(Phase::Stopped);
+            self.life.state = BackendState::Over(Phase::Stopped);
         } else if self.life.commanded() == Some(true) {
             self.fall_asleep(None);
         } else {
-            self.life.state = State::Unbuilt;
+            self.life.state = BackendState::Unbuilt;
         }
     }
 
     fn fall_asleep(&mut self, why: Option<String>) {
-        self.life.state = State::Asleep;
+        self.life.state = BackendState::Asleep;
         self.enter(Phase::Asleep(why));
     }
 }

@@ -50,7 +50,7 @@ impl Unit<'_> {
     pub(super) fn run<F: Format>(self, q: &[f32], cache: &Cache<F>) {
         thread_local! {
             // Kept from unit to unit: freed memory would be zeroed again by the system, page by page.
-            static STATE: RefCell<State> = RefCell::default();
+            static STATE: RefCell<OnlineSoftmax> = RefCell::default();
         }
         STATE.with_borrow_mut(|state| {
             run(Work {
@@ -67,12 +67,12 @@ struct Work<'a, F: Format> {
     unit: Unit<'a>,
     q: &'a [f32],
     cache: &'a Cache<'a, F>,
-    state: &'a mut State,
+    state: &'a mut OnlineSoftmax,
 }
 
 /// The state of every (query, head) after some tiles, in the order query, head of the group; and buffers for one tile.
 #[derive(Default)]
-struct State {
+struct OnlineSoftmax {
     /// Scaled queries, `[rows, head_dim]`.
     queries: Vec<f32>,
     /// Scores, then weights, of the current tile, `[rows, lanes of a tile]`.
@@ -159,7 +159,7 @@ fn room(buffer: &mut Vec<f32>, size: usize) -> &mut [f32] {
 #[inline(always)]
 fn tile<V: Vectors, F: Format>(
     vectors: V,
-    state: &mut State,
+    state: &mut OnlineSoftmax,
     plan: &PlanUnit,
     run: &Run,
     next: Option<&Run>,
@@ -168,7 +168,7 @@ fn tile<V: Vectors, F: Format>(
     let layout = cache.layout;
     let (key_block, value_block) = (layout.key_block(), layout.value_block());
     let rows = (run.last - run.first) * layout.shape.group();
-    let State { wide, starts, .. } = state;
+    let OnlineSoftmax { wide, starts, .. } = state;
     let (mut wide, mut starts) = (std::mem::take(wide), std::mem::take(starts));
     let count = run.blocks.len();
     // Where blocks begin: this tile's keys and values, the next tile's keys and values.
@@ -239,7 +239,7 @@ struct Side<'a, F: Format> {
 #[inline(always)]
 fn attend<V: Vectors, F: Format>(
     vectors: V,
-    state: &mut State,
+    state: &mut OnlineSoftmax,
     plan: &PlanUnit,
     run: &Run,
     layout: &Layout,

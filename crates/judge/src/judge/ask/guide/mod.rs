@@ -30,7 +30,7 @@ const THINKING_END: usize = 16;
 const GRAMMAR_END: usize = 8;
 
 /// The state of a generation.
-enum State {
+enum GuideState {
     /// Choosing whether the judge thinks, or says that a sample is outside of its domain.
     Opening(Fork, Vec<Opening>),
     /// Choosing between text of a grammar and thinking, which one of these tokens opens and the text beside it closes.
@@ -76,7 +76,7 @@ pub(crate) struct VerdictGuide {
     text: Arc<JudgeText>,
     options: GuideOptions,
     parts: VecDeque<TokenPart>,
-    state: State,
+    state: GuideState,
     /// The tokens of the completion.
     tokens: Vec<u32>,
     /// Which of them the choice at hand is made with.
@@ -114,18 +114,19 @@ impl VerdictGuide {
                 };
                 let texts = [&domain.inside, &domain.outside];
                 let fork = Fork::new(tokenizer, after_prompt, texts.map(String::as_str), end)?;
-                let state = State::Opening(fork, vec![inside, Opening::Outside]);
+                let state = GuideState::Opening(fork, vec![inside, Opening::Outside]);
                 (Some(state), tokenise_at(Place::Within)?)
             }
-            (None, Beginning::Thinking(thought)) => {
-                (Some(State::Thinking(thought)), tokenise_at(Place::Within)?)
-            }
+            (None, Beginning::Thinking(thought)) => (
+                Some(GuideState::Thinking(thought)),
+                tokenise_at(Place::Within)?,
+            ),
             (None, Beginning::Answer) => (None, tokenise_at(after_prompt)?),
             (None, Beginning::Either(pairs)) => {
                 let parts = tokenise_at(after_prompt)?;
                 let state = match parts.first() {
                     Some(TokenPart::Grammar { .. }) => {
-                        Some(State::OpeningText(opening_tokens(&pairs, tokenizer)))
+                        Some(GuideState::OpeningText(opening_tokens(&pairs, tokenizer)))
                     }
                     Some(TokenPart::Fork(answer)) => {
                         let opens = pairs.iter().map(|tags| tags.open.as_str());
@@ -137,7 +138,7 @@ impl VerdictGuide {
                         let ways = ways
                             .chain(answers.iter().map(|_| Opening::Answer))
                             .collect();
-                        Some(State::Opening(fork.or(answers), ways))
+                        Some(GuideState::Opening(fork.or(answers), ways))
                     }
                     // Text of its own may begin with thinking.
                     _ => None,
@@ -149,7 +150,7 @@ impl VerdictGuide {
             text: Arc::clone(text),
             options,
             parts: parts.into(),
-            state: State::Over,
+            state: GuideState::Over,
             tokens: Vec::new(),
             choice_at: 0,
             guided: Guided::default(),
@@ -171,10 +172,12 @@ impl VerdictGuide {
         let is_thinking = |way: &Opening| matches!(way, Opening::Thinking(_));
         let fork = |fork: &Fork| TokenPart::Fork(fork.clone()).longest();
         let begun = match &self.state {
-            State::Fork(known) => fork(known),
-            State::Opening(known, ways) => fork(known) + thinking(ways.iter().any(is_thinking))?,
-            State::Thinking(_) => thinking(true)?,
-            State::Over => 0,
+            GuideState::Fork(known) => fork(known),
+            GuideState::Opening(known, ways) => {
+                fork(known) + thinking(ways.iter().any(is_thinking))?
+            }
+            GuideState::Thinking(_) => thinking(true)?,
+            GuideState::Over => 0,
             _ => return None,
         };
         let rest = self.parts.iter().map(|part| match part {
@@ -189,16 +192,16 @@ impl VerdictGuide {
         let prompts = &self.text.prompts;
         let stream = || TextStream::new(Arc::clone(prompts.tokenizer()));
         self.state = match self.parts.pop_front() {
-            None => State::Over,
-            Some(TokenPart::Fork(fork)) => State::Fork(fork),
-            Some(TokenPart::Analysis) => State::Analysis(TextStop::new(&self.text, false)),
-            Some(TokenPart::Reason { end, close }) => State::Reason {
+            None => GuideState::Over,
+            Some(TokenPart::Fork(fork)) => GuideState::Fork(fork),
+            Some(TokenPart::Analysis) => GuideState::Analysis(TextStop::new(&self.text, false)),
+            Some(TokenPart::Reason { end, close }) => GuideState::Reason {
                 end,
                 close,
                 stream: stream(),
                 written: String::new(),
             },
-            Some(TokenPart::Grammar { grammar, close }) => State::Grammar(GrammarText {
+            Some(TokenPart::Grammar { grammar, close }) => GuideState::Grammar(GrammarText {
                 run: grammar.begin(),
                 close,
                 at: None,
@@ -211,8 +214,8 @@ impl VerdictGuide {
         self.next_part();
         for &token in tokens {
             match &mut self.state {
-                State::Fork(fork) => fork.push(token),
-                State::Grammar(text) => {
+                GuideState::Fork(fork) => fork.push(token),
+                GuideState::Grammar(text) => {
                     text.at = Some(self.tokens.len() - tokens.len());
                     text.run.push(token);
                 }
@@ -225,7 +228,7 @@ impl VerdictGuide {
     fn go_on(&mut self, mut append: Vec<u32>) -> Next {
         loop {
             match &mut self.state {
-                State::Opening(fork, ways) => {
+                GuideState::Opening(fork, ways) => {
                     append.extend(fork.take_known());
                     let Some(branch) = fork.taken_branch() else {
                         let options = fork.options();
@@ -235,7 +238,7 @@ impl VerdictGuide {
                     match ways.get(branch) {
                         Some(Opening::Thinking(close)) => {
                             let tokenizer = self.text.prompts.tokenizer();
-                            self.state = State::Thinking(Thought::until(close, tokenizer));
+                            self.state = GuideState::Thinking(Thought::until(close, tokenizer));
                         }
                         Some(Opening::Answer) if self.text.judge.domain.is_some() => {
                             self.next_part();
@@ -246,16 +249,16 @@ impl VerdictGuide {
                         }
                         Some(Opening::Outside) | None => {
                             self.parts.clear();
-                            self.state = State::Over;
+                            self.state = GuideState::Over;
                         }
                     }
                 }
-                State::OpeningText(opens) => {
+                GuideState::OpeningText(opens) => {
                     let opens: Vec<u32> = opens.iter().map(|(token, _)| *token).collect();
                     let options = self.firsts().iter().chain(opens).collect();
                     return self.choose(append, options, None);
                 }
-                State::Fork(fork) => {
+                GuideState::Fork(fork) => {
                     append.extend(fork.take_known());
                     let Some(branch) = fork.taken_branch() else {
                         if fork.is_whole() {
@@ -281,7 +284,7 @@ impl VerdictGuide {
                     }
                     self.next_part();
                 }
-                State::Grammar(text) => {
+                GuideState::Grammar(text) => {
                     let at = *text.at.get_or_insert(self.tokens.len() + append.len());
                     let next = text.run.next(append);
                     let is_over = matches!(next.then, Then::End);
@@ -291,15 +294,15 @@ impl VerdictGuide {
                     }
                     return next;
                 }
-                State::Thinking(_) | State::Analysis(_) | State::Reason { .. } => {
+                GuideState::Thinking(_) | GuideState::Analysis(_) | GuideState::Reason { .. } => {
                     return self.emit(append, Then::Free);
                 }
-                State::Break => {
+                GuideState::Break => {
                     let firsts = self.firsts();
                     let options = firsts.iter().chain(self.text.blank().iter()).collect();
                     return self.choose(append, options, None);
                 }
-                State::Over => {
+                GuideState::Over => {
                     let next = self.emit(append, Then::End);
                     self.save(Ending::Chosen);
                     return next;
@@ -360,7 +363,7 @@ impl VerdictGuide {
 
     /// The text of a grammar is over, or could not be followed to its end.
     fn end_text(&mut self, at: usize) {
-        if let State::Grammar(text) = &self.state {
+        if let GuideState::Grammar(text) = &self.state {
             self.guided.error = text.run.error();
         }
         self.save(Ending::Grammar(at));
@@ -404,7 +407,7 @@ impl VerdictGuide {
         }
         let append = self.encode(&format!("\n{close}\n\n"));
         if has_room {
-            self.state = State::Analysis(TextStop::new(&self.text, false));
+            self.state = GuideState::Analysis(TextStop::new(&self.text, false));
             return Some(self.emit(append, Then::Free));
         }
         self.next_part();
@@ -425,7 +428,7 @@ impl VerdictGuide {
         if thought.push(token) {
             match self.parts.front() {
                 Some(TokenPart::Fork(_) | TokenPart::Grammar { .. }) if thought.has_break() => {
-                    self.state = State::Break;
+                    self.state = GuideState::Break;
                 }
                 _ => self.next_part(),
             }
@@ -434,7 +437,7 @@ impl VerdictGuide {
         let budget = self.options.thinking_budget;
         let is_spent = budget.is_some_and(|budget| self.tokens.len() >= budget);
         Some(if !is_spent && self.has_room(THINKING_END) {
-            self.state = State::Thinking(thought);
+            self.state = GuideState::Thinking(thought);
             Next::FREE
         } else if budget.is_none() {
             self.give_up()
@@ -464,28 +467,30 @@ impl Guide for VerdictGuide {
 
     fn push(&mut self, token: u32) -> Next {
         self.tokens.push(token);
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Opening(mut fork, ways) => {
+        match std::mem::replace(&mut self.state, GuideState::Over) {
+            GuideState::Opening(mut fork, ways) => {
                 fork.push(token);
-                self.state = State::Opening(fork, ways);
+                self.state = GuideState::Opening(fork, ways);
             }
-            State::OpeningText(opens) => match opens.into_iter().find(|(open, _)| *open == token) {
-                Some((_, close)) => {
-                    let tokenizer = self.text.prompts.tokenizer();
-                    self.state = State::Thinking(Thought::until(&close, tokenizer));
+            GuideState::OpeningText(opens) => {
+                match opens.into_iter().find(|(open, _)| *open == token) {
+                    Some((_, close)) => {
+                        let tokenizer = self.text.prompts.tokenizer();
+                        self.state = GuideState::Thinking(Thought::until(&close, tokenizer));
+                    }
+                    None => self.next_part_from(&[token]),
                 }
-                None => self.next_part_from(&[token]),
-            },
-            State::Fork(mut fork) => {
-                fork.push(token);
-                self.state = State::Fork(fork);
             }
-            State::Thinking(thought) => {
+            GuideState::Fork(mut fork) => {
+                fork.push(token);
+                self.state = GuideState::Fork(fork);
+            }
+            GuideState::Thinking(thought) => {
                 if let Some(next) = self.think(thought, token) {
                     return next;
                 }
             }
-            State::Break => {
+            GuideState::Break => {
                 if self.text.blank().contains(token) {
                     self.next_part();
                 } else {
@@ -493,7 +498,7 @@ impl Guide for VerdictGuide {
                     self.next_part_from(&[token]);
                 }
             }
-            State::Analysis(mut stop) => {
+            GuideState::Analysis(mut stop) => {
                 let is_over = stop.as_mut().is_some_and(|stop| stop.push(token));
                 if let Some(next) = self.end_overdue_thought() {
                     return next;
@@ -506,10 +511,10 @@ impl Guide for VerdictGuide {
                 if is_over || !self.has_room(kept) {
                     return self.end_analysis(!is_over);
                 }
-                self.state = State::Analysis(stop);
+                self.state = GuideState::Analysis(stop);
                 return Next::FREE;
             }
-            State::Reason {
+            GuideState::Reason {
                 end,
                 close,
                 mut stream,
@@ -522,7 +527,7 @@ impl Guide for VerdictGuide {
                 if !self.has_room(close.len()) {
                     return self.end_reason(&written, close);
                 }
-                self.state = State::Reason {
+                self.state = GuideState::Reason {
                     end,
                     close,
                     stream,
@@ -530,7 +535,7 @@ impl Guide for VerdictGuide {
                 };
                 return Next::FREE;
             }
-            State::Grammar(mut text) => {
+            GuideState::Grammar(mut text) => {
                 text.run.push(token);
                 if let Some(at) = text.at
                     && !self.has_room(text.close.len() + GRAMMAR_END)
@@ -540,19 +545,19 @@ impl Guide for VerdictGuide {
                     self.save(Ending::Grammar(at));
                     return next;
                 }
-                self.state = State::Grammar(text);
+                self.state = GuideState::Grammar(text);
             }
-            State::Over => return Next::END,
+            GuideState::Over => return Next::END,
         }
         self.go_on(Vec::new())
     }
 
     fn end(&mut self) -> Option<Next> {
-        match std::mem::replace(&mut self.state, State::Over) {
+        match std::mem::replace(&mut self.state, GuideState::Over) {
             // Without a budget nobody has said that the thinking may be cut.
-            State::Thinking(_) if self.options.thinking_budget.is_none() => None,
-            State::Thinking(thought) => Some(self.end_thinking(&thought)),
-            State::Analysis(_) => {
+            GuideState::Thinking(_) if self.options.thinking_budget.is_none() => None,
+            GuideState::Thinking(thought) => Some(self.end_thinking(&thought)),
+            GuideState::Analysis(_) => {
                 let mut append = Vec::new();
                 if let Some(close) = self.open_thought() {
                     // As after any thinking that was not ended.
@@ -564,23 +569,26 @@ impl Guide for VerdictGuide {
                 self.next_part();
                 Some(self.go_on(append))
             }
-            State::Reason { close, written, .. } => Some(self.end_reason(&written, close)),
-            State::Fork(mut fork) => {
+            GuideState::Reason { close, written, .. } => Some(self.end_reason(&written, close)),
+            GuideState::Fork(mut fork) => {
                 // It ends a word that another begins with.
                 for &token in self.text.eos.iter().take(1) {
                     fork.push(token);
                 }
-                self.state = State::Fork(fork);
+                self.state = GuideState::Fork(fork);
                 Some(self.go_on(Vec::new()))
             }
             // It may end here: otherwise this token was not allowed.
-            State::Grammar(text) => {
+            GuideState::Grammar(text) => {
                 let at = text.at.unwrap_or(self.tokens.len());
-                self.state = State::Grammar(text);
+                self.state = GuideState::Grammar(text);
                 self.end_text(at);
                 None
             }
-            State::Opening(..) | State::OpeningText(_) | State::Break | State::Over => None,
+            GuideState::Opening(..)
+            | GuideState::OpeningText(_)
+            | GuideState::Break
+            | GuideState::Over => None,
         }
     }
 }
