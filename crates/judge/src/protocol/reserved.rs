@@ -31,7 +31,7 @@ pub(super) struct Tag {
 
 /// A run of one character that delimits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct DelimiterRun {
     /// The shortest that does.
     pub(super) length: usize,
     /// Anywhere, or only where a line begins.
@@ -45,7 +45,7 @@ pub(crate) struct Reserved {
     pub(super) tags: BTreeMap<Tag, String>,
     /// As [`heading_text`] gives them.
     pub(super) headings: BTreeSet<String>,
-    pub(super) runs: BTreeMap<char, Run>,
+    pub(super) runs: BTreeMap<char, DelimiterRun>,
     literals: BTreeSet<String>,
 }
 
@@ -87,7 +87,7 @@ impl Reserved {
         }
     }
 
-    pub(super) fn add_run(&mut self, character: char, run: Run) {
+    pub(super) fn add_run(&mut self, character: char, run: DelimiterRun) {
         let known = self.runs.entry(character).or_insert(run);
         known.length = known.length.min(run.length);
         known.anywhere |= run.anywhere;
@@ -195,7 +195,7 @@ impl Reserved {
                 end += character.len_utf8();
             }
             let length = (end - start) / character.len_utf8();
-            let delimits = |run: &Run| run.anywhere && length >= run.length;
+            let delimits = |run: &DelimiterRun| run.anywhere && length >= run.length;
             if self.runs.get(&character).is_some_and(delimits) {
                 whole.note_run(start, end, character, found);
             }
@@ -215,7 +215,7 @@ impl Reserved {
             };
             let rest = trimmed.trim_start_matches(first);
             let length = (trimmed.len() - rest.len()) / first.len_utf8();
-            let delimits = |run: &Run| !run.anywhere && length >= run.length;
+            let delimits = |run: &DelimiterRun| !run.anywhere && length >= run.length;
             if self.runs.get(&first).is_some_and(delimits) {
                 whole.note_run(at, at + trimmed.len() - rest.len(), first, found);
             }

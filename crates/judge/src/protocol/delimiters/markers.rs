@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::protocol::reserved::{Run, Tag, folded, heading_text, is_underline, lines};
+use crate::protocol::reserved::{DelimiterRun, Tag, folded, heading_text, is_underline, lines};
 use crate::protocol::tag_scanner::are_attributes;
 use crate::protocol::template::FieldName;
 use crate::protocol::untrusted::is_space;
@@ -42,7 +42,7 @@ const SHORTEST_RUN: usize = 3;
 pub(super) enum MarkerKind {
     Tag { tag: Tag, closing: bool },
     Heading(String),
-    Run { character: char, run: Run },
+    Run { character: char, run: DelimiterRun },
 }
 
 /// A delimiter in the prompt's text.
@@ -105,7 +105,7 @@ fn of_lines(text: &str, markers: &mut Vec<Marker>) {
             heading_to(below + underline.len());
             underlined = Some(number + 1);
         } else if length >= SHORTEST_RUN && delimits(first) && underlined != Some(number) {
-            let run = Run {
+            let run = DelimiterRun {
                 length,
                 anywhere: FENCES.contains(&first),
             };
@@ -244,7 +244,7 @@ fn beside_field(text: &str, field: &Range<usize>, markers: &mut Vec<Marker>) {
     let mut note = |place: Range<usize>, character: char| {
         let length = place.len() / character.len_utf8();
         if length >= SHORTEST_RUN && delimits(character) {
-            let run = Run {
+            let run = DelimiterRun {
                 length,
                 anywhere: true,
             };

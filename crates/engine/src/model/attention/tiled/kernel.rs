@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::Layout;
-use super::plan::{PlanUnit, Run};
+use super::plan::{PlanUnit, QueryRun};
 use super::product::{Ahead, Panels, Product};
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::elementwise::tree_sum;
@@ -161,8 +161,8 @@ fn tile<V: Vectors, F: Format>(
     vectors: V,
     state: &mut OnlineSoftmax,
     plan: &PlanUnit,
-    run: &Run,
-    next: Option<&Run>,
+    run: &QueryRun,
+    next: Option<&QueryRun>,
     cache: &Cache<F>,
 ) {
     let layout = cache.layout;
@@ -241,7 +241,7 @@ fn attend<V: Vectors, F: Format>(
     vectors: V,
     state: &mut OnlineSoftmax,
     plan: &PlanUnit,
-    run: &Run,
+    run: &QueryRun,
     layout: &Layout,
     keys: &Side<F>,
     values: &Side<F>,

@@ -22,7 +22,7 @@ pub(super) struct Plan {
 pub(super) struct PlanUnit {
     pub(super) queries: Vec<Query>,
     /// Tiles in ascending order for every query.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<QueryRun>,
 }
 
 /// One token of the step.
@@ -37,7 +37,7 @@ pub(super) struct Query {
 
 /// Queries `first..last` of a unit, all of which see some keys of the same blocks of one tile.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct QueryRun {
     pub(super) first: usize,
     pub(super) last: usize,
     /// First position of the tile.
@@ -114,7 +114,7 @@ impl Plan {
 }
 
 /// The runs of one unit, tile after tile.
-fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<Run> {
+fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<QueryRun> {
     let tile = layout.tile();
     let longest = queries
         .iter()
@@ -123,7 +123,7 @@ fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<R
         .unwrap_or(0);
     let first = queries.iter().map(|(_, query)| query.first).min();
     let first = first.unwrap_or(0) / tile * tile;
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<QueryRun> = Vec::new();
     for start in (first..longest).step_by(tile) {
         let first_of_tile = runs.len();
         for (index, (row, query)) in queries.iter().enumerate() {
@@ -135,7 +135,7 @@ fn runs(batch: &StepBatch, layout: &Layout, queries: &[(usize, Query)]) -> Vec<R
             let blocks = &batch.rows[*row].blocks[from..to];
             match runs[first_of_tile..].last_mut() {
                 Some(run) if run.last == index && run.blocks == blocks => run.last += 1,
-                _ => runs.push(Run {
+                _ => runs.push(QueryRun {
                     first: index,
                     last: index + 1,
                     start,

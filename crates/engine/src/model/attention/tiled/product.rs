@@ -310,9 +310,9 @@ mod tests {
     use crate::model::cpu::instructions::{Instructions, Kernel, Vectors};
     use crate::model::cpu::panels::PANEL;
 
-    struct Run<'a, F: Format>(Product<'a, F>);
+    struct RunProduct<'a, F: Format>(Product<'a, F>);
 
-    impl<F: Format> Kernel for Run<'_, F> {
+    impl<F: Format> Kernel for RunProduct<'_, F> {
         type Output = ();
 
         #[inline(always)]
@@ -352,7 +352,7 @@ mod tests {
                         .collect();
                     for instructions in Instructions::all() {
                         let mut out = before.clone();
-                        instructions.run(Run(Product {
+                        instructions.run(RunProduct(Product {
                             a: &a,
                             a_stride: sums,
                             rows,
