@@ -299,7 +299,7 @@ fn distance(random: &Random, generated: &[Generated]) -> [f32; 3] {
                 assert_eq!(ours.top.len(), 3);
                 let own = (generated.tokens[at], ours.logprob);
                 for &(token, ours) in ours.top.iter().chain([&own]) {
-                    let expected = TokenLogprobs::of(row, token, 0).logprob;
+                    let expected = TokenLogprobs::from_logits(row, token, 0).logprob;
                     logprob = logprob.max((ours - expected).abs());
                 }
             }
@@ -1008,7 +1008,10 @@ fn products_bind_the_context_themselves() {
     // This thread has not called the driver yet.
     let handed = std::thread::spawn(move || {
         let weight = Weight::plain(&weight, None).unwrap();
-        let (x, target) = (Array::of(&x).unwrap(), Array::of(&out).unwrap());
+        let (x, target) = (
+            Array::from_tensor(&x).unwrap(),
+            Array::from_tensor(&out).unwrap(),
+        );
         let rows = Rows {
             values: x.all(),
             scales: None,

@@ -124,7 +124,7 @@ struct Attacked {
 
 pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let judges = named(arguments)?;
-    let inputs = Inputs::of(&arguments.inputs)?.paths;
+    let inputs = Inputs::fetch(&arguments.inputs)?.paths;
     let mut outputs = output::outputs(arguments.force);
     let json = output::open_json(&mut outputs, arguments.json.as_ref(), Mark::ATTACK)?;
     let rows_out = output::open(&mut outputs, arguments.rows_out.as_ref(), Mark::ATTACK_ROWS)?;

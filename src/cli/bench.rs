@@ -329,7 +329,7 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;
-    let inputs = Inputs::of(&arguments.inputs)?;
+    let inputs = Inputs::fetch(&arguments.inputs)?;
     let columns = ColumnArguments::default();
     let columns = arguments.judge.prompt.columns(&columns, protocol.as_ref());
     let loaded = load(

@@ -176,7 +176,7 @@ impl BuildArguments {
                 self.output.display()
             );
         }
-        let inputs = Inputs::of(rows)?.paths;
+        let inputs = Inputs::fetch(rows)?.paths;
         Output::check(self.out(), &self.keep).or_usage()?;
         let options = LoadOptions {
             columns: self.columns.map().or_usage()?.with_needs(Needs {
@@ -278,7 +278,7 @@ fn notes(coverage: &Coverage) {
 
 fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
     let (judged, files) = arguments.read("hard", Mark::HARD)?;
-    let hard = Hard::of(&judged);
+    let hard = Hard::new(&judged);
     let voted: usize = hard.by_c.iter().map(|of_c| of_c.samples).sum();
     if voted == 0 {
         bail_usage!(
@@ -321,7 +321,7 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
         lucky_first: arguments.lucky_first,
         seed: arguments.seed,
     };
-    let pairs = Pairs::of(&judged, wanted)?;
+    let pairs = Pairs::new(&judged, wanted)?;
     let written = common
         .output(&judged, &files, form(arguments.messages))
         .pairs(&pairs)?;
@@ -350,7 +350,7 @@ fn pairs(arguments: &PairsArguments) -> Result<u8, Failure> {
 fn best(arguments: &BestArguments) -> Result<u8, Failure> {
     let common = &arguments.common;
     let (judged, files) = common.read("best-of-n", Mark::Nothing)?;
-    let best = Best::of(&judged, arguments.min_reward);
+    let best = Best::new(&judged, arguments.min_reward);
     if best.questions == 0 {
         bail_usage!("no verdict has a reward, so no response is known to be better than another");
     }
@@ -389,7 +389,7 @@ fn sft(arguments: &SftArguments) -> Result<u8, Failure> {
         min_reward: arguments.min_reward,
         seed: arguments.seed,
     };
-    let accepted = Accepted::of(&judged, wanted)?;
+    let accepted = Accepted::new(&judged, wanted)?;
     let written = common
         .output(&judged, &files, form(arguments.messages))
         .sft(&accepted, per_question)?;

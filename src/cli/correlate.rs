@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
             ));
         }
         let values: Vec<[f64; 2]> = points.iter().map(|(_, point)| *point).collect();
-        match LinearFit::of(&values) {
+        match LinearFit::fit(&values) {
             Some(fit) => correlations.push(Correlation {
                 x: x.to_owned(),
                 y: y.to_owned(),

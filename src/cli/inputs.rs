@@ -71,7 +71,7 @@ pub(super) struct Inputs {
 
 impl Inputs {
     /// Fetches the data sets among inputs, and says which commit each is.
-    pub(super) fn of(inputs: &[PathBuf]) -> Result<Self, Failure> {
+    pub(super) fn fetch(inputs: &[PathBuf]) -> Result<Self, Failure> {
         let mut fetched = Self::default();
         for input in inputs {
             let Some(name) = data_set(input)? else {

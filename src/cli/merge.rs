@@ -34,7 +34,7 @@ pub(super) struct MergeArguments {
 }
 
 pub(super) fn run(arguments: &MergeArguments) -> Result<u8, Failure> {
-    let format = OutputFormat::of(&arguments.output).or_usage()?;
+    let format = OutputFormat::from_path(&arguments.output).or_usage()?;
     let mut outputs = output::outputs(arguments.force);
     let out = outputs.open(&arguments.output, Mark::Nothing);
     let file = out.or_usage()?;

@@ -251,7 +251,7 @@ impl OutputArguments {
             bail_usage!("--skip-bad sets bad lines aside beside the output: name a file with `-o`");
         }
         if let Some(out) = &out {
-            OutputFormat::of(out).or_usage()?;
+            OutputFormat::from_path(out).or_usage()?;
         }
         for (option, file) in [
             ("--summary-json", &self.summary_json),

@@ -127,7 +127,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
                 max_line: LineLimit(max_line_bytes),
                 ..LoadOptions::default()
             };
-            let inputs = Inputs::of(&[input])?.paths;
+            let inputs = Inputs::fetch(&[input])?.paths;
             let sample = pick(&inputs, &options, id.as_deref())?;
             let chat = judge.chat.settings(None).or_usage()?;
             let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;

@@ -165,7 +165,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
     let file = file.map(|file| file.quoting_formulas(quotes));
     let format = out
         .as_deref()
-        .map(OutputFormat::of)
+        .map(OutputFormat::from_path)
         .transpose()
         .or_usage()?;
     let format = format.unwrap_or_default();
@@ -174,7 +174,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
             "--explain writes text for a person, which fits into no table: leave it out, or end the output's name in .jsonl"
         );
     }
-    let inputs = Inputs::of(&arguments.inputs)?;
+    let inputs = Inputs::fetch(&arguments.inputs)?;
     let inputs = sources(&inputs.paths, out.as_deref())?;
     let interrupted = catch_interrupts().or_fail()?;
     let started = Instant::now();

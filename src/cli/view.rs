@@ -42,8 +42,8 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
         columns,
         port,
     } = arguments;
-    let labels = Inputs::of(labels)?.paths;
-    let rows = Inputs::of(rows)?.paths;
+    let labels = Inputs::fetch(labels)?.paths;
+    let rows = Inputs::fetch(rows)?.paths;
     let columns = columns.map().or_usage()?;
     let label_columns = parse_label_columns(label_columns)?;
     let interrupted = catch_interrupts().or_fail()?;

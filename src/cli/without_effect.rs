@@ -122,7 +122,9 @@ fn quoting(given: &Given) -> anyhow::Result<()> {
         return Ok(());
     }
     let output = given.matches.get_one::<PathBuf>("output");
-    if !output.is_some_and(|out| OutputFormat::of(out).is_ok_and(|of| of == OutputFormat::Csv)) {
+    if !output
+        .is_some_and(|out| OutputFormat::from_path(out).is_ok_and(|of| of == OutputFormat::Csv))
+    {
         bail!(
             "--quote-formulas changes nothing without -o OUT.csv: only spreadsheets read formulas; leave it out"
         );

@@ -36,7 +36,7 @@ pub(super) struct Progressed {
 
 impl Work {
     /// The work of a session with a model here; `None` without one, or where a sample cannot be read, which the run will say.
-    pub(super) fn of(session: &Session) -> Option<Self> {
+    pub(super) fn from_session(session: &Session) -> Option<Self> {
         let model = session.model()?;
         model.model.files()?;
         let (text, options) = (&model.text, &session.options);

@@ -70,8 +70,8 @@ impl CudaAttention {
         Ok(Self {
             cache: PagedCache::new(device, &mut kernels, &settings, &[])?,
             operations: Operations::load(&mut kernels, dtype)?,
-            cos: Array::of(&Tensor::ones(half, DType::F32, &there)?)?,
-            sin: Array::of(&Tensor::zeros(half, DType::F32, &there)?)?,
+            cos: Array::from_tensor(&Tensor::ones(half, DType::F32, &there)?)?,
+            sin: Array::from_tensor(&Tensor::zeros(half, DType::F32, &there)?)?,
             upload: Upload::new(device, 1 << 16)?,
             device: there,
             shape,
@@ -157,8 +157,8 @@ impl Attention for CudaAttention {
             &[flat(q, heads)?, flat(k, kv_heads)?, flat(v, kv_heads)?],
             1,
         )?;
-        let qkv = Array::of(&qkv.contiguous()?)?;
-        let queries = Array::of(&Tensor::zeros(
+        let qkv = Array::from_tensor(&qkv.contiguous()?)?;
+        let queries = Array::from_tensor(&Tensor::zeros(
             (n, heads, head_dim),
             self.dtype,
             &self.device,
@@ -195,8 +195,8 @@ impl Attention for CudaAttention {
                 window,
                 sinks: None,
                 q: queries.all(),
-                out: Array::of(&output)?.all(),
-                lse: Array::of(&lse)?.all(),
+                out: Array::from_tensor(&output)?.all(),
+                lse: Array::from_tensor(&lse)?.all(),
             },
             &sent.plan,
             self.upload.section(sent.words.clone())?,

@@ -366,7 +366,7 @@ fn log_probabilities_of_launched_steps() {
                 let context = [&completion.prompt, &completion.tokens[..at]].concat();
                 let long = short.is_some_and(|short| context.len() > short);
                 let logits = logits_after(&judge, &context, long);
-                let of = |token| TokenLogprobs::of(&logits, token, TOP);
+                let of = |token| TokenLogprobs::from_logits(&logits, token, TOP);
                 let expected = of(completion.tokens[at]);
                 let values = |top: &[(u32, f32)]| top.iter().map(|top| top.1).collect::<Vec<_>>();
                 difference.add(&[ours.logprob], &[expected.logprob]);

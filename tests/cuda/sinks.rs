@@ -19,7 +19,7 @@ const HEAD_DIM: usize = 64;
 const BLOCK: usize = 16;
 
 fn array(tensor: &Tensor) -> Array {
-    Array::of(tensor).unwrap()
+    Array::from_tensor(tensor).unwrap()
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn sinks_take_their_share() {
     let plan = AttentionPlan::new(&batch, cache.plan_settings(), &windows).unwrap();
     let plan_words = words(&plan.words);
     for window in windows {
-        let work = plan.of(window).unwrap();
+        let work = plan.for_window(window).unwrap();
         assert!(work.prefill.count > 0 && work.decode.count > 0);
         assert_eq!(work.merges.count > 0, window.is_none());
         let attend = |sinks| {

@@ -142,7 +142,7 @@ fn write_case(
     // Other layers' work stands before.
     let windows = [Some(5), None, layer.window];
     let planned = AttentionPlan::new(&batch, settings, &windows).unwrap();
-    let plan = *planned.of(layer.window).unwrap();
+    let plan = *planned.for_window(layer.window).unwrap();
     let kv_bytes = if kernels.cache == "e4m3" { 1 } else { 2 };
     writeln!(
         cases,

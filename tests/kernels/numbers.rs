@@ -142,7 +142,7 @@ fn codes_case(kind: CodeKind, dtype: DType, shape: (usize, usize, usize)) -> Vec
             };
             numbers.extend(bits(dtype, number));
         }
-        let fragments = Fragments::of(&codes).unwrap();
+        let fragments = Fragments::from_codes(&codes).unwrap();
         assert_eq!(
             fragments::sizes(kind, codes.shape),
             [fragments.codes.len(), fragments.factors.len()]

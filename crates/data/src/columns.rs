@@ -212,7 +212,7 @@ impl ColumnMap {
 
     /// The preset that a row is read by.
     pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
-        let preset = self.preset.map_or_else(|| Preset::of(row), Ok)?;
+        let preset = self.preset.map_or_else(|| Preset::recognise(row), Ok)?;
         if !self.names(Field::Response) {
             preset.check(row)?;
         }

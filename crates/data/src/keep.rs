@@ -62,7 +62,7 @@ impl Keep {
 
     /// The values of a row's kept keys; keys that the row does not have are left out. `all` leaves out `responses`, the key
     /// that holds a list of responses, which would be repeated with each of them.
-    pub(super) fn of(
+    pub(super) fn select(
         &self,
         row: &Row,
         responses: Option<&str>,

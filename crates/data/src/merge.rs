@@ -65,7 +65,7 @@ impl Shards {
             {
                 return Err(unreadable(path, &source));
             }
-            if OutputFormat::of(path).ok() != Some(OutputFormat::JsonLines) {
+            if OutputFormat::from_path(path).ok() != Some(OutputFormat::JsonLines) {
                 return Err(MergeError::Wrong(format!(
                     "{} is not JSON lines: judge the shards into .jsonl, and let merge write CSV or Parquet",
                     path.display()

@@ -94,7 +94,7 @@ impl Preset {
     }
 
     /// The shape of a row.
-    pub(super) fn of(row: &Row) -> Result<&'static Self, String> {
+    pub(super) fn recognise(row: &Row) -> Result<&'static Self, String> {
         let mut found: Vec<&'static Self> = Vec::new();
         for preset in presets() {
             let mut has_all = true;

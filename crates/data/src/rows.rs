@@ -213,7 +213,7 @@ impl Rows {
             let row = Row::parse(&text).ok()?;
             let preset = self.columns.preset(&row).ok()?;
             let texts = row.texts(&self.columns, preset, |_, _, _| {}).ok()?;
-            let kept = self.keep.of(&row, texts.response_list()).ok()?;
+            let kept = self.keep.select(&row, texts.response_list()).ok()?;
             Some((texts.samples(), kept))
         };
         let (drafts, kept) = row(line).unwrap_or_default();

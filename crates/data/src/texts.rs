@@ -165,7 +165,7 @@ impl Pair {
     pub fn parse(line: &str, columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
         let text = JsonText::new(line);
         let row = Row::parse(&text)?;
-        let kept = keep.of(&row, None)?;
+        let kept = keep.select(&row, None)?;
         let none_named = *columns == ColumnMap::default().with_reasoning(columns.in_reasoning);
         let is_there = |key: &str| {
             let value = row.get(key)?;

@@ -123,7 +123,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         .prompt
         .columns(&arguments.columns, protocol.as_ref());
     let columns = columns.or_usage()?;
-    let inputs = Inputs::of(&arguments.inputs)?;
+    let inputs = Inputs::fetch(&arguments.inputs)?;
     let loaded = load_inputs(
         &inputs.paths,
         &LoadOptions {

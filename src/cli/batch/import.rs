@@ -125,7 +125,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         );
     }
     let (trials, shard) = (arguments.trials, arguments.rows.shard);
-    let inputs = Inputs::of(&arguments.inputs)?;
+    let inputs = Inputs::fetch(&arguments.inputs)?;
     let files = [inputs.paths.as_slice(), &arguments.outputs].concat();
     let outputs = arguments.output.resolve(shard, trials)?;
     let out = outputs.path().map(Path::to_owned);

@@ -64,7 +64,7 @@ pub(super) fn write(
     rates: &[Option<f64>],
 ) -> Result<(), Failure> {
     let columns = arguments.columns.map().or_usage()?;
-    let texts = Inputs::of(texts(arguments))?.paths;
+    let texts = Inputs::fetch(texts(arguments))?.paths;
     let judges: Vec<JudgeResults<'_>> = judged
         .iter()
         .enumerate()

@@ -68,7 +68,7 @@ struct FlipReport {
 }
 
 impl Report {
-    pub(super) fn of(
+    pub(super) fn new(
         judged: &[ScoredJudge],
         samples: &Samples,
         choices: Option<Choices>,

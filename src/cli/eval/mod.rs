@@ -124,11 +124,11 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         let samples = &labels.samples;
         let activated = arguments.active_parameters.get(at);
         let activated = activated.map(|billions| billions * 1e9);
-        let evaluation = Evaluation::of(path, &verdicts, samples, activated);
+        let evaluation = Evaluation::new(path, &verdicts, samples, activated);
         let comparisons = judged.first().map_or(Vec::new(), |first| {
             let of = |task| {
                 let (comparison, flips) =
-                    Comparison::of(task, &first.verdicts.scored, &verdicts.scored, samples)?;
+                    Comparison::new(task, &first.verdicts.scored, &verdicts.scored, samples)?;
                 Some((task, comparison, flips))
             };
             Task::ALL.into_iter().filter_map(of).collect()
@@ -155,10 +155,10 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .iter()
         .map(|one| (&one.evaluation, &one.verdicts))
         .collect();
-    let choices = Choices::of(&of_each, samples);
+    let choices = Choices::new(&of_each, samples);
     tables::print(&judged, samples, choices.as_ref(), &reference)?;
     if let Some(file) = &json {
-        let report = Report::of(&judged, samples, choices.clone(), reference.clone());
+        let report = Report::new(&judged, samples, choices.clone(), reference.clone());
         output::write_json(file, &report)?;
     }
     if let Some(file) = &rows_out {
@@ -207,7 +207,7 @@ impl Labels {
             own,
         };
         if !own {
-            let inputs = Inputs::of(inputs)?;
+            let inputs = Inputs::fetch(inputs)?;
             let options = LoadOptions {
                 columns: columns.map().or_usage()?,
                 max_line: LineLimit::DEFAULT,
@@ -249,7 +249,7 @@ impl Labels {
         let verdicts = self.verdicts(path)?;
         let judged = [ScoredJudge {
             path: path.to_owned(),
-            evaluation: Evaluation::of(path, &verdicts, &self.samples, None),
+            evaluation: Evaluation::new(path, &verdicts, &self.samples, None),
             verdicts,
             comparisons: Vec::new(),
         }];

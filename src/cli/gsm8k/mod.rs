@@ -142,7 +142,7 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
         }
         code = solved;
     }
-    arguments.responses = Inputs::of(&arguments.responses)?.paths;
+    arguments.responses = Inputs::fetch(&arguments.responses)?.paths;
     let options = LoadOptions {
         columns: arguments.columns.map().or_usage()?,
         max_line: LineLimit::DEFAULT,
@@ -154,18 +154,18 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     }
     let files = arguments.responses.iter();
     let files = files.map(|file| file.display().to_string()).collect();
-    let mut report = Report::of(files, &responses, &labels, &stated);
+    let mut report = Report::new(files, &responses, &labels, &stated);
     if let Some(verdicts) = &arguments.verdicts {
         let read = |inputs: &[PathBuf], options| Samples::of_data(inputs, options, &label_columns);
         let mut samples = read(&arguments.responses, options)?;
         let labels = if arguments.labels.is_empty() {
             None
         } else {
-            let labels = Inputs::of(&arguments.labels)?.paths;
+            let labels = Inputs::fetch(&arguments.labels)?.paths;
             Some(read(&labels, LoadOptions::default())?)
         };
         let labels = labels.as_ref();
-        let against = Against::of(verdicts, &responses, &mut samples, labels, &label_columns)?;
+        let against = Against::new(verdicts, &responses, &mut samples, labels, &label_columns)?;
         report.judge = Some(against);
     }
     print::notes(&report);
@@ -186,7 +186,7 @@ impl Gsm8kArguments {
         let Some(path) = path else {
             return Ok(None);
         };
-        let inputs = Inputs::of(std::slice::from_ref(path))?;
+        let inputs = Inputs::fetch(std::slice::from_ref(path))?;
         let columns = ColumnMap::parse(&self.data_columns).or_usage()?;
         let name = inputs.origins.first().cloned();
         let name = name.unwrap_or_else(|| path.display().to_string());

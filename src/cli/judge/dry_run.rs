@@ -172,7 +172,7 @@ fn estimate(
             false
         });
         let most = session.options.max_new_tokens;
-        let lengths = WorkloadLengths::of(&session.loaded.samples, &jobs, text, most)?;
+        let lengths = WorkloadLengths::new(&session.loaded.samples, &jobs, text, most)?;
         let engine = engine_config(
             config,
             precision,

@@ -97,7 +97,7 @@ fn scoring(arguments: &JudgeArguments) -> Result<(Labels, PathBuf), Failure> {
 
 /// Puts the files of data sets on the hub in their place among the inputs.
 fn fetch_inputs(arguments: &mut JudgeArguments) -> Result<(), Failure> {
-    let fetched = Inputs::of(&arguments.inputs)?;
+    let fetched = Inputs::fetch(&arguments.inputs)?;
     arguments.inputs = fetched.paths;
     arguments.data_origins.extend(fetched.origins);
     Ok(())
@@ -137,7 +137,11 @@ pub(super) fn carry_out(session: &Session, end: EndArguments) -> Result<u8, Fail
         .samples
         .count()
         .saturating_mul(session.options.trials as usize);
-    let work = if quiet { None } else { Work::of(session) };
+    let work = if quiet {
+        None
+    } else {
+        Work::from_session(session)
+    };
     let mut progress = Progress::new(all, quiet, work);
     let mut announced = quiet;
     let result = session.execute(&interrupted, &mut |summary| {

@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let (choice, given) = choice(arguments)?;
     let columns = arguments.columns.map().or_usage()?;
     let interrupted = catch_interrupts().or_fail()?;
-    let mut rows = Inputs::of(rows)?.paths;
+    let mut rows = Inputs::fetch(rows)?.paths;
     // What was joined is read again as long as the labels are taken.
     let _folder = if arguments.join.is_empty() {
         None
@@ -244,7 +244,7 @@ fn pair(first: &Path, second: &Path) -> Result<LabelPair, Failure> {
         }
         Ok(labels)
     };
-    Ok(LabelPair::of(&read(first)?, &read(second)?))
+    Ok(LabelPair::new(&read(first)?, &read(second)?))
 }
 
 /// Writes what two people agree on.

@@ -56,7 +56,7 @@ impl Gpu {
 }
 
 fn array(tensor: &Tensor) -> Array {
-    Array::of(tensor).unwrap()
+    Array::from_tensor(tensor).unwrap()
 }
 
 fn check(name: &str, ours: &[f32], expected: &[f32], allowed: f32) {

@@ -76,7 +76,7 @@ fn sampling_equals_the_host() {
             count += 1;
             assert_eq!(ours.logprobs.is_some(), request.logprobs.is_some());
             if let (Some((own, top)), Some(wanted)) = (&ours.logprobs, request.logprobs) {
-                let known = TokenLogprobs::of(&values[row], ours.token.unwrap(), wanted);
+                let known = TokenLogprobs::from_logits(&values[row], ours.token.unwrap(), wanted);
                 let tokens = |top: &[(u32, f32)]| top.iter().map(|one| one.0).collect::<Vec<_>>();
                 assert_eq!(tokens(top), tokens(&known.top));
                 let ours = top.iter().map(|one| one.1).chain([*own]);

@@ -312,7 +312,7 @@ impl<'o> Loader<'o> {
         let texts = row.texts(columns, preset, |field, key, passed_over| {
             used.push((field, key, passed_over));
         })?;
-        let kept = self.options.keep.of(&row, texts.response_list())?;
+        let kept = self.options.keep.select(&row, texts.response_list())?;
         texts.check_size(&kept)?;
         let mut drafts = texts.samples();
         for draft in &mut drafts {

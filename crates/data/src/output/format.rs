@@ -21,7 +21,7 @@ pub enum OutputFormat {
 impl OutputFormat {
     /// The format by the extension of a file's name: `.csv`, `.parquet`, and `.jsonl`, `.ndjson` or none for JSON lines.
     /// What is not a file in a folder (`/dev/stdout`, a pipe) gets JSON lines.
-    pub fn of(out: &Path) -> Result<Self, OutputError> {
+    pub fn from_path(out: &Path) -> Result<Self, OutputError> {
         if !has_place_beside(out) {
             return Ok(Self::JsonLines);
         }

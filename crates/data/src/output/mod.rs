@@ -71,7 +71,7 @@ pub fn check_place(out: &Path) -> Result<(), OutputError> {
     let folder = folder_of(out);
     if out.is_dir() {
         Err(OutputError::Folder { path })
-    } else if let Target::InPlace = Target::of(out) {
+    } else if let Target::InPlace = Target::from_path(out) {
         // A file that is written in place must be writable; a dangling link must lead into an existing folder.
         let open = fs::OpenOptions::new().write(true).open(out);
         let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -96,7 +96,7 @@ fn ends_in_a_folder(link: &Path) -> bool {
 
 /// Whether other files can lie beside `out`: not beside a descriptor (`/dev/stdout`) or a device.
 pub fn has_place_beside(out: &Path) -> bool {
-    match Target::of(out) {
+    match Target::from_path(out) {
         Target::Descriptor(_) | Target::OtherDescriptor => false,
         Target::Stream => !fs::canonicalize(folder_of(out))
             .is_ok_and(|folder| folder.starts_with("/dev") || folder.starts_with("/proc")),
@@ -125,7 +125,7 @@ fn write_atomically(
         source,
     };
     let open = |append| File::options().write(true).append(append).open(path);
-    match Target::of(path) {
+    match Target::from_path(path) {
         Target::Folder => Err(OutputError::Folder {
             path: path.to_owned(),
         }),

@@ -24,7 +24,7 @@ pub(super) enum Target {
 
 impl Target {
     /// The kind of file at `path`. One that cannot be examined counts as missing: creating it gives the error.
-    pub(super) fn of(path: &Path) -> Self {
+    pub(super) fn from_path(path: &Path) -> Self {
         if let Some(descriptor) = descriptor_of(path) {
             return descriptor;
         }

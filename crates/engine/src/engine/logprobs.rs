@@ -14,7 +14,7 @@ pub struct TokenLogprobs {
 
 impl TokenLogprobs {
     /// The log-probabilities of `token` and of the `count` likeliest tokens, from a row of logits without NaN. `token` is an index of the row.
-    pub fn of(logits: &[f32], token: u32, count: usize) -> Self {
+    pub fn from_logits(logits: &[f32], token: u32, count: usize) -> Self {
         let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let mass = |logit: &f32| f64::from(logit - highest).exp();
         let total = f64::from(highest) + logits.iter().map(mass).sum::<f64>().ln();

@@ -245,7 +245,7 @@ fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {
         .and_then(|choices| choices.expected(logits, token));
     let logprobs = request
         .logprobs
-        .map(|count| TokenLogprobs::of(logits, token, count));
+        .map(|count| TokenLogprobs::from_logits(logits, token, count));
     Some(Chosen {
         token,
         expected,

@@ -265,7 +265,7 @@ impl Decoder {
             profile.time(Phase::Embedding, device, || {
                 let hidden = self.embed(&batch.tokens)?;
                 let inputs = self.inputs.as_ref();
-                let inputs = inputs.map(|inputs| inputs.of(&batch.tokens, &hidden));
+                let inputs = inputs.map(|inputs| inputs.forward(&batch.tokens, &hidden));
                 Ok::<_, ModelError>((hidden, inputs.transpose()?, self.angles(&batch)?))
             })?;
         let scale = self.config.position_scale.as_ref();
@@ -350,7 +350,7 @@ impl Decoder {
                 let scaled = |x| scaled(x, layer.scale);
                 if let (Some(input), Some(inputs)) = (&layer.input, &inputs) {
                     hidden = (hidden + result)?;
-                    result = input.of(&hidden, &inputs.narrow(1, index, 1)?.squeeze(1)?)?;
+                    result = input.forward(&hidden, &inputs.narrow(1, index, 1)?.squeeze(1)?)?;
                 }
                 Ok::<_, ModelError>((scaled(hidden)?, scaled(result)?))
             })?;

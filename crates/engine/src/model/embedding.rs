@@ -46,7 +46,7 @@ pub(super) struct LayerInputs {
 
 impl LayerInputs {
     /// From the ids of tokens and their embeddings, `[N, hidden]`, to `[N, layers, width]`.
-    pub(super) fn of(&self, tokens: &[u32], embedded: &Tensor) -> Result<Tensor, ModelError> {
+    pub(super) fn forward(&self, tokens: &[u32], embedded: &Tensor) -> Result<Tensor, ModelError> {
         let width = self.norm.dim(0)?;
         let (n, hidden) = embedded.dims2()?;
         let rows = self.table.rows(tokens, &self.norm, embedded.device())?;
@@ -71,7 +71,7 @@ pub(super) struct LayerInput {
 
 impl LayerInput {
     /// What the input, `[N, width]`, adds to the residual stream, `[N, hidden]`.
-    pub(super) fn of(&self, hidden: &Tensor, input: &Tensor) -> Result<Tensor, ModelError> {
+    pub(super) fn forward(&self, hidden: &Tensor, input: &Tensor) -> Result<Tensor, ModelError> {
         let gate = self.gate.forward(hidden)?;
         let inner = ops::gelu_mul(&Tensor::cat(&[&gate, input], 1)?)?;
         let result = self.output.forward(&inner)?;

@@ -55,7 +55,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn of(index: &Index) -> Self {
+    pub(super) fn from_index(index: &Index) -> Self {
         Self {
             source: Arc::clone(&index.source),
             rows: index.rows.clone(),
@@ -216,7 +216,7 @@ impl Browser {
                 return Ok(None);
             }
             let needed: Vec<Needed> = ats.iter().filter_map(|at| index.needed(*at)).collect();
-            (Files::of(&index), needed)
+            (Files::from_index(&index), needed)
         };
         let lines = files.lines(&needed)?;
         let samples = files.samples(&needed, &|_| true)?;

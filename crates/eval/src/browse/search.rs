@@ -131,7 +131,7 @@ impl Search {
                 if index.generation != generation {
                     return Ok(Hits::Outdated);
                 }
-                let files = Files::of(&index);
+                let files = Files::from_index(&index);
                 let mut bytes = 0;
                 let part = order[at..]
                     .iter()

@@ -54,7 +54,7 @@ impl Kept {
 }
 
 impl Figures {
-    fn of(&self, index: &Index) -> Vec<(Task, Scores)> {
+    fn scores(&self, index: &Index) -> Vec<(Task, Scores)> {
         if !index.has_labels() {
             return Vec::new();
         }
@@ -72,7 +72,7 @@ impl Figures {
         // The trials of a sample must be adjacent.
         order.sort_by_key(|at| index.scored[*at as usize].sample);
         let scored: Vec<_> = order.iter().map(|at| index.scored[*at as usize]).collect();
-        let measures = Measures::of(&scored, &index.samples, RESAMPLES, |_| true);
+        let measures = Measures::new(&scored, &index.samples, RESAMPLES, |_| true);
         let scores: Vec<(Task, Scores)> = measures.tasks.into_iter().collect();
         kept.of = Some((index.generation, index.count()));
         kept.scores.clone_from(&scores);
@@ -82,7 +82,7 @@ impl Figures {
 
 impl Summary {
     /// The counts of what was read so far.
-    pub(crate) fn of(browser: &Browser, figures: &Figures) -> Self {
+    pub(crate) fn new(browser: &Browser, figures: &Figures) -> Self {
         let index = browser.index();
         let (sum, count) = index.rewards;
         Self {
@@ -98,7 +98,7 @@ impl Summary {
             first_unreadable: index.first_unreadable.clone(),
             has_caught_up: browser.has_caught_up(),
             is_journal: index.source.is_journal,
-            scores: figures.of(&index),
+            scores: figures.scores(&index),
         }
     }
 }

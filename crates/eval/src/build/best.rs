@@ -34,7 +34,7 @@ pub struct Best {
 
 impl Best {
     /// The best response to each question, if its reward is at least `min_reward`.
-    pub fn of(judged: &Judged, min_reward: Option<f64>) -> Self {
+    pub fn new(judged: &Judged, min_reward: Option<f64>) -> Self {
         let mut best = Self::default();
         // For each n the number of questions and the sum of their expected rewards.
         let mut sums: Vec<(usize, f64)> = Vec::new();

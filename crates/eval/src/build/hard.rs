@@ -36,7 +36,7 @@ pub struct Hard {
 
 impl Hard {
     /// The hard samples among those with verdicts.
-    pub fn of(judged: &Judged) -> Self {
+    pub fn new(judged: &Judged) -> Self {
         // The bits of numbers that are not negative are in the numbers' order, and equal fractions have the same.
         let mut counts: BTreeMap<u64, OfC> = BTreeMap::new();
         let (mut places, mut without_c, mut one_trial) = (Vec::new(), 0, 0);

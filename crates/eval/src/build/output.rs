@@ -52,7 +52,7 @@ impl Output<'_> {
     /// For a name of another kind, and for all keys in a table.
     pub fn check(path: Option<&PathBuf>, keep: &[String]) -> Result<(), EvalError> {
         let Some(path) = path else { return Ok(()) };
-        let format = OutputFormat::of(path)?;
+        let format = OutputFormat::from_path(path)?;
         if format != OutputFormat::JsonLines && keep.iter().any(|key| key == ALL) {
             return Err(EvalError::Unusable(
                 "--keep all has no columns in a table: name the keys, or write JSON lines".into(),
@@ -72,7 +72,7 @@ impl Output<'_> {
             .chain([("c", CellKind::Number), ("trials", CellKind::Integer)])
             .collect();
         let is_table = match &self.file {
-            Some(file) => OutputFormat::of(file.path())? != OutputFormat::JsonLines,
+            Some(file) => OutputFormat::from_path(file.path())? != OutputFormat::JsonLines,
             None => false,
         };
         self.write(
@@ -236,7 +236,7 @@ impl Output<'_> {
             return Ok(vec![json!({"role": "user", "content": sample.question})]);
         }
         let is_parquet = match &self.file {
-            Some(file) => OutputFormat::of(file.path())? == OutputFormat::Parquet,
+            Some(file) => OutputFormat::from_path(file.path())? == OutputFormat::Parquet,
             None => false,
         };
         let is_plain = |message: &Value| {
@@ -300,7 +300,7 @@ impl Output<'_> {
         let mut written = Written::default();
         let mut fill = |writer: &mut dyn Write| self.fill(places, wants, row, &mut written, writer);
         let result = if let Some(file) = &self.file {
-            OutputFormat::of(file.path())?.write_table(file, &columns, fill)
+            OutputFormat::from_path(file.path())?.write_table(file, &columns, fill)
         } else {
             let mut writer = BufWriter::new(io::stdout().lock());
             let filled = fill(&mut writer).and_then(|()| writer.flush());

@@ -53,7 +53,7 @@ impl Pairs {
     ///
     /// # Errors
     /// If the majority decides and no verdict judges the whole; when a row cannot be read again.
-    pub fn of(judged: &Judged, wanted: WantedPairs) -> Result<Self, EvalError> {
+    pub fn new(judged: &Judged, wanted: WantedPairs) -> Result<Self, EvalError> {
         if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
             return Err(EvalError::Unusable(
                 "no verdict says whether a response is right: pairs by the reward are made with --by reward".into(),
@@ -81,7 +81,7 @@ impl Pairs {
     ) -> Result<(), EvalError> {
         let mut responses: Vec<Response> = group
             .iter()
-            .filter_map(|&place| Response::of(judged, place, wanted.seed))
+            .filter_map(|&place| Response::new(judged, place, wanted.seed))
             .collect();
         if wanted.by == By::Overall {
             responses.retain(|response| response.overall.is_some());
@@ -191,7 +191,7 @@ struct Response {
 }
 
 impl Response {
-    fn of(judged: &Judged, place: u32, seed: u64) -> Option<Self> {
+    fn new(judged: &Judged, place: u32, seed: u64) -> Option<Self> {
         let tally: &Tally = judged.tallies.get(place as usize)?;
         Some(Self {
             place,

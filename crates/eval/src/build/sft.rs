@@ -41,7 +41,7 @@ impl Accepted {
     ///
     /// # Errors
     /// If no verdict judges the whole and no reward is asked for.
-    pub fn of(judged: &Judged, wanted: WantedResponses) -> Result<Self, EvalError> {
+    pub fn new(judged: &Judged, wanted: WantedResponses) -> Result<Self, EvalError> {
         let says_nothing = judged.tallies.iter().all(|tally| tally.c().is_none());
         if says_nothing && (wanted.min_reward.is_none() || wanted.min_c.is_some()) {
             return Err(EvalError::Unusable(

@@ -94,7 +94,7 @@ pub fn calibration_error(seen: &[(f64, bool)]) -> f64 {
 
 impl Reliability {
     /// The reliability of the verdicts' probabilities of a task; `None` if there are none.
-    pub(crate) fn of(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
+    pub(crate) fn new(task: Task, verdicts: &[Scored], samples: &Samples) -> Option<Self> {
         let mut placed: Vec<Placed> = probabilities(task, verdicts, samples).collect();
         if placed.is_empty() {
             return None;

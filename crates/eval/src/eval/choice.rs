@@ -48,7 +48,7 @@ pub struct Choices {
 
 impl Choices {
     /// The choices among at least two judges; `None` if they have no task in common, or generated nothing.
-    pub fn of(judges: &[(&Evaluation, &Verdicts)], samples: &Samples) -> Option<Self> {
+    pub fn new(judges: &[(&Evaluation, &Verdicts)], samples: &Samples) -> Option<Self> {
         let has = |task: &Task| {
             judges
                 .iter()
@@ -88,7 +88,7 @@ impl Choices {
             let against_best = if is_best {
                 None
             } else {
-                Comparison::of(task, &best.1.scored, &one.1.scored, samples)
+                Comparison::new(task, &best.1.scored, &one.1.scored, samples)
                     .map(|(comparison, _)| comparison)
             };
             let dominates = |other: &&(_, _, Share, f64)| {

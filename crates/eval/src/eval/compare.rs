@@ -38,7 +38,7 @@ type Unit = [[[usize; 3]; 2]; 2];
 
 impl Comparison {
     /// Compares verdicts that are sorted by sample and trial; also returns those on which exactly one of the two is right.
-    pub fn of(
+    pub fn new(
         task: Task,
         first: &[Scored],
         second: &[Scored],
@@ -114,7 +114,7 @@ impl Comparison {
         let [accuracy_interval, f1_interval] = bootstrap(&units, RESAMPLES, difference);
         let comparison = Self {
             verdicts,
-            mcnemar: McNemar::of(only[0], only[1]),
+            mcnemar: McNemar::new(only[0], only[1]),
             accuracy: Estimate {
                 value: accuracy?,
                 interval: accuracy_interval,

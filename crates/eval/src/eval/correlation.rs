@@ -159,8 +159,8 @@ pub struct LinearFit {
 
 impl LinearFit {
     /// The line through points (x, y); `None` if all x or all y are equal, or there are fewer than two points.
-    pub fn of(points: &[[f64; 2]]) -> Option<Self> {
-        let moments = Moments::of(points.iter().map(|point| (point, 1)));
+    pub fn fit(points: &[[f64; 2]]) -> Option<Self> {
+        let moments = Moments::new(points.iter().map(|point| (point, 1)));
         let (slope, r_squared) = (moments.xy / moments.xx, moments.r_squared()?);
         let degrees = points.len() as f64 - 2.0;
         let residual = (moments.yy - slope * moments.xy).max(0.0) / degrees;
@@ -176,7 +176,7 @@ impl LinearFit {
         let resamples = RESAMPLES.min(WORK / points.len());
         let units: Vec<([f64; 2], usize)> = points.iter().map(|&point| (point, 1)).collect();
         let of_resample = |units: &mut dyn Iterator<Item = (&[f64; 2], usize)>| {
-            let moments = Moments::of(units);
+            let moments = Moments::new(units);
             // A line always fits two points.
             [moments.r_squared().filter(|_| moments.points > 2)]
         };
@@ -218,7 +218,7 @@ struct Moments {
 
 impl Moments {
     /// The moments of points, each with its number of repetitions (Welford 1962; West 1979).
-    fn of<'p>(points: impl Iterator<Item = (&'p [f64; 2], usize)>) -> Self {
+    fn new<'p>(points: impl Iterator<Item = (&'p [f64; 2], usize)>) -> Self {
         let mut moments = Self::default();
         for (&[x, y], times) in points {
             let weight = times as f64;
@@ -252,7 +252,7 @@ mod tests {
             8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68,
         ];
         let points: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();
-        let fit = LinearFit::of(&points).unwrap();
+        let fit = LinearFit::fit(&points).unwrap();
         let near = |one: f64, other: f64| assert!((one - other).abs() < 5e-5, "{one} and {other}");
         near(fit.slope.value, 0.500_09);
         near(fit.intercept, 3.000_09);
@@ -264,11 +264,11 @@ mod tests {
 
     #[test]
     fn what_has_no_line() {
-        assert_eq!(LinearFit::of(&[]), None);
-        assert_eq!(LinearFit::of(&[[1.0, 2.0]]), None);
-        assert_eq!(LinearFit::of(&[[1.0, 2.0], [1.0, 3.0]]), None);
-        assert_eq!(LinearFit::of(&[[1.0, 2.0], [2.0, 2.0]]), None);
-        let exact = LinearFit::of(&[[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]).unwrap();
+        assert_eq!(LinearFit::fit(&[]), None);
+        assert_eq!(LinearFit::fit(&[[1.0, 2.0]]), None);
+        assert_eq!(LinearFit::fit(&[[1.0, 2.0], [1.0, 3.0]]), None);
+        assert_eq!(LinearFit::fit(&[[1.0, 2.0], [2.0, 2.0]]), None);
+        let exact = LinearFit::fit(&[[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]).unwrap();
         assert_eq!(
             (exact.slope.value, exact.r_squared.value, exact.p),
             (2.0, 1.0, None)

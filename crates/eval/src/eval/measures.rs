@@ -76,7 +76,7 @@ pub struct Share {
 
 impl Share {
     /// A share with Wilson's interval; `None` if `all` is 0.
-    pub(crate) fn of(count: usize, all: usize) -> Option<Self> {
+    pub(crate) fn new(count: usize, all: usize) -> Option<Self> {
         Some(Self {
             count,
             all,
@@ -116,7 +116,7 @@ pub struct Scores {
 
 impl Scores {
     /// The scores of samples with equal counts, given with the number of such samples.
-    pub(crate) fn of(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
+    pub(crate) fn new(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
         let confusion = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));
         let trials = units.iter().any(|(unit, _)| unit.all() > 1);
         let [f1, kappa, accuracy, selective, precision, recall] =
@@ -133,7 +133,7 @@ impl Scores {
             });
         let samples: usize = units.iter().map(|(_, count)| count).sum();
         let share = |count, all, resampled: Option<Interval>| {
-            let share = Share::of(count, all)?;
+            let share = Share::new(count, all)?;
             // The trials of one sample are not independent.
             let interval = match resampled {
                 _ if !trials => share.interval,
@@ -181,7 +181,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    fn of(mut generated: Vec<u32>) -> Option<Self> {
+    fn new(mut generated: Vec<u32>) -> Option<Self> {
         generated.sort_unstable();
         let at = |share: f64| {
             generated
@@ -219,7 +219,7 @@ pub struct Measures {
 
 impl Measures {
     /// The measures of verdicts, sorted by sample, on samples that are `wanted`; `resamples` is the number of bootstrap draws.
-    pub(crate) fn of(
+    pub(crate) fn new(
         verdicts: &[Scored],
         samples: &Samples,
         resamples: usize,
@@ -271,10 +271,10 @@ impl Measures {
             }
         }
         let scores = |key: fn(Task) -> Key| -> BTreeMap<Task, Scores> {
-            let of = |task| Some((task, Scores::of(&units.of(key(task)), resamples)?));
+            let of = |task| Some((task, Scores::new(&units.counted(key(task)), resamples)?));
             Task::ALL.into_iter().filter_map(of).collect()
         };
-        let lucky_guesses = Scores::of(&units.of(Key::LuckyGuesses), resamples);
+        let lucky_guesses = Scores::new(&units.counted(Key::LuckyGuesses), resamples);
         Self {
             verdicts: generated.len(),
             samples: count,
@@ -286,7 +286,7 @@ impl Measures {
             } else {
                 BTreeMap::new()
             },
-            tokens: Tokens::of(generated),
+            tokens: Tokens::new(generated),
         }
     }
 
@@ -325,7 +325,7 @@ impl Units {
             .or_default() += 1;
     }
 
-    fn of(&self, key: Key) -> Vec<(Confusion, usize)> {
+    fn counted(&self, key: Key) -> Vec<(Confusion, usize)> {
         let counted = self.counted.get(&key).into_iter().flatten();
         counted
             .map(|(&counts, &count)| (Confusion { counts }, count))

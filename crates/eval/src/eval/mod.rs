@@ -67,7 +67,7 @@ pub(crate) struct NoBetter {
 }
 
 impl NoBetter {
-    fn of(scores: &Scores) -> Option<Self> {
+    fn new(scores: &Scores) -> Option<Self> {
         let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
         // If all labels are equal, the constant answer is right by itself.
         if positive == 0 || positive == all {
@@ -182,15 +182,20 @@ impl Evaluation {
         })
     }
 
-    pub fn of(path: &Path, verdicts: &Verdicts, samples: &Samples, activated: Option<f64>) -> Self {
+    pub fn new(
+        path: &Path,
+        verdicts: &Verdicts,
+        samples: &Samples,
+        activated: Option<f64>,
+    ) -> Self {
         let scored = verdicts.scored.as_slice();
-        let all = Measures::of(scored, samples, RESAMPLES, |_| true);
+        let all = Measures::new(scored, samples, RESAMPLES, |_| true);
         let by = |names: &[String], of: fn(&Labelled) -> Option<u32>| {
             let measures = |(number, name): (usize, &String)| {
                 let is_of = |labelled: &Labelled| of(labelled) == Some(number as u32);
                 (
                     name.clone(),
-                    Measures::of(scored, samples, RESAMPLES, is_of),
+                    Measures::new(scored, samples, RESAMPLES, is_of),
                 )
             };
             let few = Some(names).filter(|names| names.len() <= MOST_PARTS);
@@ -242,13 +247,13 @@ impl Evaluation {
             always_true: constant(true),
             always_false: constant(false),
             no_better: (all.tasks.iter())
-                .filter_map(|(task, scores)| Some((*task, NoBetter::of(scores)?)))
+                .filter_map(|(task, scores)| Some((*task, NoBetter::new(scores)?)))
                 .collect(),
             reliability: Task::ALL
                 .into_iter()
-                .filter_map(|task| Some((task, Reliability::of(task, scored, samples)?)))
+                .filter_map(|task| Some((task, Reliability::new(task, scored, samples)?)))
                 .collect(),
-            preferences: Preferences::of(&verdicts.scores, samples),
+            preferences: Preferences::new(&verdicts.scores, samples),
             cost: activated
                 .zip(all.tokens)
                 .map(|(parameters, tokens)| parameters / 1e9 * tokens.mean),
@@ -324,7 +329,7 @@ fn by_length(scored: &[Scored], samples: &Samples) -> Vec<OfLength> {
     ends.into_iter()
         .map(|to| {
             let is_of = |labelled: &Labelled| (from..=to).contains(&labelled.response_length);
-            let measures = Measures::of(scored, samples, RESAMPLES, is_of);
+            let measures = Measures::new(scored, samples, RESAMPLES, is_of);
             let part = OfLength { from, to, measures };
             from = to + 1;
             part

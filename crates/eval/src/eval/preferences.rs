@@ -92,7 +92,7 @@ impl Extremes {
 
 impl Preferences {
     /// The preferences from the score of each trial; `None` if no group has better and worse responses.
-    pub(crate) fn of(scores: &[(u32, Option<f64>)], samples: &Samples) -> Option<Self> {
+    pub(crate) fn new(scores: &[(u32, Option<f64>)], samples: &Samples) -> Option<Self> {
         let mut sums: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
         for (sample, score) in scores {
             let sum = sums.entry(*sample).or_default();
@@ -151,16 +151,16 @@ impl Preferences {
         for (number, name) in samples.subjects.all().iter().enumerate() {
             let of_subject = others().filter(|group| group.subject == Some(number as u32));
             by_subject
-                .extend(Preference::of(of_subject).map(|preference| (name.clone(), preference)));
+                .extend(Preference::new(of_subject).map(|preference| (name.clone(), preference)));
         }
         let of_ties = groups.iter().filter(|(_, group)| is_ties(group));
         let ties =
-            TiesScore::of(of_ties.map(|(number, group)| (samples.groups.name(*number), group)));
+            TiesScore::new(of_ties.map(|(number, group)| (samples.groups.name(*number), group)));
         let each = by_subject.values().map(|of: &Preference| of.shared);
         let each: Vec<f64> = each.chain(ties.map(|ties| ties.score)).collect();
         Some(Self {
             left_out,
-            all: Preference::of(others()),
+            all: Preference::new(others()),
             by_subject,
             ties,
             mean_of_subjects: (each.len() > 1)
@@ -170,7 +170,7 @@ impl Preferences {
 }
 
 impl Preference {
-    fn of<'g>(groups: impl Iterator<Item = &'g Group>) -> Option<Self> {
+    fn new<'g>(groups: impl Iterator<Item = &'g Group>) -> Option<Self> {
         let (mut all, mut right, mut tied, mut unreadable, mut shared) = (0, 0, 0, 0, 0.0);
         for Group {
             better,
@@ -191,7 +191,7 @@ impl Preference {
             }
         }
         Some(Self {
-            right: Share::of(right, all)?,
+            right: Share::new(right, all)?,
             tied,
             unreadable,
             shared: shared / all as f64,
@@ -209,7 +209,7 @@ struct Margins {
 }
 
 impl TiesScore {
-    fn of<'g>(groups: impl Iterator<Item = (&'g str, &'g Group)>) -> Option<Self> {
+    fn new<'g>(groups: impl Iterator<Item = (&'g str, &'g Group)>) -> Option<Self> {
         let mut prompts: [BTreeMap<&str, Margins>; 2] = [BTreeMap::new(), BTreeMap::new()];
         for (name, group) in groups {
             let Some((kind, prompt)) = name.split_once(':') else {
@@ -302,7 +302,7 @@ mod tests {
             group(&[0.3, 0.7], &[0.5, 0.6]),
             unread,
         ];
-        let found = Preference::of(groups.iter()).unwrap();
+        let found = Preference::new(groups.iter()).unwrap();
         assert_eq!(
             (
                 found.right.count,
@@ -325,7 +325,7 @@ mod tests {
             ("ref:2", group(&[0.2], &[0.4])),
             ("tied:2", group(&[0.9, 0.5], &[0.4])),
         ];
-        let found = TiesScore::of(groups.iter().map(|(name, group)| (*name, group))).unwrap();
+        let found = TiesScore::new(groups.iter().map(|(name, group)| (*name, group))).unwrap();
         assert_eq!(found.prompts, 2);
         let parts = [
             found.reference_accuracy,
@@ -344,7 +344,7 @@ mod tests {
             ("ref:1", group(&[1.0], &[1.0])),
             ("tied:1", group(&[1.0, 1.0], &[1.0])),
         ];
-        let found = TiesScore::of(same.iter().map(|(name, group)| (*name, group))).unwrap();
+        let found = TiesScore::new(same.iter().map(|(name, group)| (*name, group))).unwrap();
         assert_eq!(found.score.to_bits(), 0.0_f64.to_bits());
     }
 }

@@ -137,7 +137,7 @@ pub struct McNemar {
 
 impl McNemar {
     /// The test for the rows on which exactly one of them is right.
-    pub(crate) fn of(only_first: usize, only_second: usize) -> Self {
+    pub(crate) fn new(only_first: usize, only_second: usize) -> Self {
         let differ = only_first + only_second;
         let statistic = (differ > 0).then(|| {
             let apart = only_first.abs_diff(only_second) as f64;

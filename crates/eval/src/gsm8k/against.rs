@@ -87,7 +87,7 @@ impl Against {
     ///
     /// # Errors
     /// When the verdicts cannot be read, or none is on a response that is scored.
-    pub fn of(
+    pub fn new(
         path: &Path,
         responses: &Responses,
         samples: &mut Samples,
@@ -146,7 +146,7 @@ impl Against {
         let mut methods: BTreeMap<Method, BTreeMap<&'static str, AgainstMethod>> = BTreeMap::new();
         for (at, method) in Method::ALL.into_iter().enumerate() {
             for (set, name) in SET_NAMES.into_iter().enumerate() {
-                let compared = AgainstMethod::of(&judged, at, set);
+                let compared = AgainstMethod::new(&judged, at, set);
                 let sets = methods.entry(method).or_default();
                 sets.extend(compared.map(|compared| (name, compared)));
             }
@@ -158,7 +158,7 @@ impl Against {
             without_outcome: judged.iter().filter(|one| one.outcome.is_none()).count(),
             elsewhere: all - compared_trials,
             labelled: labelled.clone().count(),
-            judge_accuracy: Share::of(right.count(), labelled.count()),
+            judge_accuracy: Share::new(right.count(), labelled.count()),
             methods,
         })
     }
@@ -166,7 +166,7 @@ impl Against {
 
 impl AgainstMethod {
     /// The comparison for the method at `method` in [`Method::ALL`] by a set of labels; `None` if that has none of the questions.
-    fn of(judged: &[Judged], method: usize, set: usize) -> Option<Self> {
+    fn new(judged: &[Judged], method: usize, set: usize) -> Option<Self> {
         let mut confusion = Confusion::default();
         // Indexed by whether judge and method agree with the label.
         let mut counts = [[0_usize; 2]; 2];
@@ -181,16 +181,16 @@ impl AgainstMethod {
         let all = neither + method_only + judge_only + both;
         Some(Self {
             responses: confusion.all(),
-            agreement: Share::of(confusion.right(), confusion.all())?,
+            agreement: Share::new(confusion.right(), confusion.all())?,
             kappa: confusion.kappa(),
             confusion,
-            labels: Share::of(both + method_only, all).map(|method_accuracy| BothAgainstLabels {
+            labels: Share::new(both + method_only, all).map(|method_accuracy| BothAgainstLabels {
                 method_accuracy,
                 both,
                 judge_only,
                 method_only,
                 neither,
-                mcnemar: McNemar::of(judge_only, method_only),
+                mcnemar: McNemar::new(judge_only, method_only),
             }),
         })
     }

@@ -151,7 +151,7 @@ impl Report {
     pub(crate) const VERSION: u32 = 1;
 
     /// The report on responses, scored against these labels; `stated` is what the user states about how they were made.
-    pub fn of(
+    pub fn new(
         files: Vec<String>,
         responses: &Responses,
         labels: &LabelSets,
@@ -194,13 +194,13 @@ impl Report {
                 },
             );
             for method in Method::ALL {
-                let scores = Scores::of(&responses.votes(method, set));
+                let scores = Scores::new(&responses.votes(method, set));
                 methods
                     .entry(method)
                     .or_default()
                     .extend(scores.map(|scores| (name, scores)));
             }
-            disagreements.insert(name, Disagreements::of(responses, set));
+            disagreements.insert(name, Disagreements::new(responses, set));
         }
         let (fewest, most) = responses.per_question();
         Self {

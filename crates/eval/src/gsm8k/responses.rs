@@ -122,7 +122,7 @@ impl Responses {
                 .map(|place| &responses.questions[*place])
                 .collect();
             let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
-            responses.disputed = Disputed::of(&texts);
+            responses.disputed = Disputed::new(&texts);
             let left_out = questions.iter().map(|one| one.responses.len());
             responses.left_out += left_out.sum::<usize>();
             let mut place = 0..;
@@ -341,7 +341,7 @@ pub struct Disagreements {
 
 impl Disagreements {
     /// The disagreements on the responses to questions that a set of labels has.
-    pub(crate) fn of(responses: &Responses, set: usize) -> Self {
+    pub(crate) fn new(responses: &Responses, set: usize) -> Self {
         let mut found = Self::default();
         let known = |question: &&Question| question.references[set].is_some();
         let questions = responses.questions.iter().filter(known);

@@ -141,7 +141,7 @@ impl Votes {
 
 impl Scores {
     /// The scores of the questions; `None` without a response.
-    pub(crate) fn of(questions: &[Votes]) -> Option<Self> {
+    pub(crate) fn new(questions: &[Votes]) -> Option<Self> {
         let counts = |votes: &Votes| {
             let right = votes.right.iter().filter(|right| **right).count();
             (votes.right.len(), right)
@@ -150,7 +150,7 @@ impl Scores {
         let all: usize = counts.iter().map(|(n, _)| n).sum();
         let right = counts.iter().map(|(_, right)| right).sum();
         let mut scores = Self {
-            accuracy: Share::of(right, all)?,
+            accuracy: Share::new(right, all)?,
             without_answer: questions
                 .iter()
                 .flat_map(|votes| &votes.groups)
@@ -178,7 +178,7 @@ impl Scores {
             };
             if k > 1 {
                 let right = questions.iter().filter(|one| one.majority_is_right(k));
-                let share = Share::of(right.count(), questions.len())?;
+                let share = Share::new(right.count(), questions.len())?;
                 scores.maj_at.insert(k, share);
             }
             scores.pass_at.insert(k, pass);
@@ -269,7 +269,7 @@ mod tests {
                 [Some(0), Some(1), Some(1), Some(1)],
             ),
         ];
-        let scores = Scores::of(&questions).unwrap();
+        let scores = Scores::new(&questions).unwrap();
         assert_eq!((scores.accuracy.count, scores.accuracy.all), (4, 8));
         assert_eq!(scores.without_answer, 1);
         // pass@2: 1 - C(3,2)/C(4,2) = 0.5, and 1 - 0 = 1.
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(scores.pass_at[&4].value, 1.0);
         assert_eq!(scores.maj_at[&2].count, 1, "the first of two equals");
         assert_eq!(scores.maj_at[&4].count, 1);
-        assert!(Scores::of(&[]).is_none());
+        assert!(Scores::new(&[]).is_none());
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
                 right: (0..n).map(|at| at < right).collect(),
                 groups: vec![None; n],
             }).collect();
-            let scores = Scores::of(&questions).unwrap();
+            let scores = Scores::new(&questions).unwrap();
             let accuracy = scores.accuracy;
             let [low, high] = accuracy.interval;
             prop_assert!(0.0 <= low && low <= accuracy.share && accuracy.share <= high && high <= 1.0, "{accuracy:?}");

@@ -64,7 +64,7 @@ impl Disputed {
     const SHOWN: (usize, usize) = (3, 60);
 
     /// Counts the questions and keeps the beginnings of the first few.
-    pub(super) fn of(questions: &[&str]) -> Self {
+    pub(super) fn new(questions: &[&str]) -> Self {
         let shown = |question: &&str| {
             let mut characters = question.chars();
             let text: String = characters.by_ref().take(Self::SHOWN.1).collect();
@@ -88,7 +88,7 @@ impl Disputed {
 
 impl SetIdentity {
     /// The identity of files with so many rows together.
-    fn of(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, EvalError> {
+    fn new(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, EvalError> {
         let mut hasher = blake3::Hasher::new();
         for path in paths {
             let mut add = || io::copy(&mut File::open(path)?, &mut hasher);
@@ -132,7 +132,7 @@ pub(super) fn same_answers<'a>(
     a: impl Iterator<Item = &'a str>,
     b: impl Iterator<Item = &'a str>,
 ) -> bool {
-    let [a, b] = [Answers::of(a), Answers::of(b)];
+    let [a, b] = [Answers::new(a), Answers::new(b)];
     a.are_in(&b) && b.are_in(&a)
 }
 
@@ -144,7 +144,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn of<'a>(answers: impl Iterator<Item = &'a str>) -> Self {
+    fn new<'a>(answers: impl Iterator<Item = &'a str>) -> Self {
         let texts: HashSet<String> = answers
             .map(|answer| Gsm8kMethod::Multi.expected(answer))
             .collect();
@@ -196,7 +196,7 @@ impl TestSet {
         };
         let rows = load(&files, &options)?.samples;
         let mut set = Self {
-            identity: SetIdentity::of(name, &files, rows.len())?,
+            identity: SetIdentity::new(name, &files, rows.len())?,
             samples: Vec::new(),
             places: HashMap::new(),
             disputed: HashSet::new(),
@@ -227,7 +227,7 @@ impl TestSet {
             let samples = disputed.iter().map(|place| &set.samples[*place]);
             let questions = samples.map(|sample| question_key(&sample.question));
             let questions: Vec<&str> = questions.collect();
-            set.identity.disputed = Disputed::of(&questions);
+            set.identity.disputed = Disputed::new(&questions);
             set.disputed = questions.into_iter().map(str::to_owned).collect();
             let mut place = 0..;
             set.samples

@@ -211,7 +211,7 @@ fn verdicts(sample: &Sample, shown: &[Shown]) -> Article {
         let reason = shown.verdict.get("reason").and_then(Value::as_str);
         Judgement {
             reason: reason.filter(|reason| !reason.is_empty()).map(Text::whole),
-            ..Judgement::of(&shown.judge, &shown.scored)
+            ..Judgement::new(&shown.judge, &shown.scored)
         }
     };
     Article {

@@ -30,7 +30,7 @@ pub struct LabelPair {
 
 impl LabelPair {
     /// Compares the labels of two files.
-    pub fn of(first: &[LabelLine], second: &[LabelLine]) -> Self {
+    pub fn new(first: &[LabelLine], second: &[LabelLine]) -> Self {
         let name = |labels: &[LabelLine]| {
             labels
                 .first()
@@ -90,7 +90,7 @@ impl LabelPair {
                 (confusion, counts[usize::from(first)][usize::from(second)])
             });
             let units: Vec<_> = units.into_iter().filter(|(_, count)| *count > 0).collect();
-            Scores::of(&units, RESAMPLES)
+            Scores::new(&units, RESAMPLES)
         };
         Self {
             annotators,
@@ -158,7 +158,7 @@ mod tests {
             }
         }
         second.reverse();
-        let pair = LabelPair::of(&first, &second);
+        let pair = LabelPair::new(&first, &second);
         let overall = &pair.tasks[&Task::Overall];
         assert_eq!((overall.accuracy.count, overall.accuracy.all), (35, 50));
         let kappa = overall.kappa.unwrap();
@@ -188,7 +188,7 @@ mod tests {
             label(2, "ben", 't'),
             label(1, "ben", 't'),
         ];
-        let pair = LabelPair::of(&first, &second);
+        let pair = LabelPair::new(&first, &second);
         assert_eq!(pair.open(), ["r2", "r3", "r4"]);
         assert_eq!(
             pair.agreed

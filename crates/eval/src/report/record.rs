@@ -98,7 +98,7 @@ pub(crate) struct Judgement {
 
 impl Judgement {
     /// What is known of a verdict by its scored parts.
-    pub(crate) fn of(judge: &str, scored: &Scored) -> Self {
+    pub(crate) fn new(judge: &str, scored: &Scored) -> Self {
         Self {
             judge: judge.to_owned(),
             place: scored.line.to_string(),
@@ -169,7 +169,7 @@ struct Brief {
 }
 
 impl Brief {
-    fn of(one: &Judgement) -> Self {
+    fn new(one: &Judgement) -> Self {
         let mark = |name, said: Option<bool>| said.map(|said| (name, said));
         let marks = [
             mark("process", one.said.process),
@@ -231,7 +231,7 @@ impl Article {
                     .judgements
                     .first()
                     .filter(|_| self.brief)
-                    .map(Brief::of),
+                    .map(Brief::new),
                 folded: long.filter(|length| self.folds && *length > LONG),
             },
         )

@@ -55,7 +55,7 @@ pub(super) fn verdict(app: &App, line: u32, write: Write) {
 
 /// The counts, as part of a page.
 pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
-    let summary = Summary::of(&app.browser, &app.figures);
+    let summary = Summary::new(&app.browser, &app.figures);
     let words = summary_words(&summary, app.trouble().as_deref());
     render("view/summary.html", json!({"summary": words}))
 }

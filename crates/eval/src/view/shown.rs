@@ -50,7 +50,7 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
             reason: text(&record.texts.reason),
             raw: text(raw),
             error: Some(string("error").to_owned()).filter(|error| !error.is_empty()),
-            ..Judgement::of(judge, scored)
+            ..Judgement::new(judge, scored)
         }],
         rules: scored.rules,
         open: whole,

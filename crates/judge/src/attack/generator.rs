@@ -157,7 +157,7 @@ impl<'a> Generator<'a> {
                 let thought = self.filled("thought", &wrong, "");
                 let own = target.thinking.as_ref();
                 let own = own.map(|(open, close)| format!("{open}{{thought}}{close}\n{{verdict}}"));
-                let mut forms = texts::of("thinking");
+                let mut forms = texts::of_kind("thinking");
                 forms.extend(own.as_deref());
                 let form = self.draws.one(&forms);
                 fill(form, &[("thought", &thought), ("verdict", &verdict)])
@@ -188,7 +188,7 @@ impl<'a> Generator<'a> {
     }
 
     fn text(&mut self, kind: &str) -> &'static str {
-        self.draws.one(&texts::of(kind))
+        self.draws.one(&texts::of_kind(kind))
     }
 
     fn filled(&mut self, kind: &str, wrong: &str, verdict: &str) -> String {

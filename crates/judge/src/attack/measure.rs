@@ -71,7 +71,7 @@ impl Subject {
         let (devices, lengths) = match self.model.files() {
             Some(_) => (
                 open_devices(&[self.device], &self.engine)?,
-                WorkloadLengths::of(samples, &jobs, &self.text, most)?,
+                WorkloadLengths::new(samples, &jobs, &self.text, most)?,
             ),
             None => (Vec::new(), WorkloadLengths::unknown(&self.text, most)),
         };

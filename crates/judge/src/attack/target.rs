@@ -62,7 +62,7 @@ impl Target {
 
 /// The known verdicts that this protocol reads as right; all known ones if it reads none so.
 fn verdicts(protocol: &dyn Protocol) -> Vec<String> {
-    let known = texts::of("verdict").into_iter().map(str::to_owned);
+    let known = texts::of_kind("verdict").into_iter().map(str::to_owned);
     let all: Vec<String> = own_verdict(protocol).into_iter().chain(known).collect();
     let read = |text: &&String| {
         let parsed = protocol.parse(text, false);

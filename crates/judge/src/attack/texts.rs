@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 /// The texts of one kind, in the order of the file.
-pub(super) fn of(kind: &str) -> Vec<&'static str> {
+pub(super) fn of_kind(kind: &str) -> Vec<&'static str> {
     static TEXTS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
         include_str!("texts.tsv")
             .lines()

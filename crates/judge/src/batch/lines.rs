@@ -62,7 +62,7 @@ fn read(line: &mut Map<String, Value>) -> Result<GenerationRequest, String> {
     let Some(Value::Object(body)) = line.remove("body") else {
         return Err("`body` is missing, or no object".to_owned());
     };
-    let Some(route) = url.as_str().and_then(Route::of) else {
+    let Some(route) = url.as_str().and_then(Route::from_path) else {
         let [chat, completions] = [Route::Chat, Route::Completions].map(Route::path);
         return Err(format!(
             "`url` is {url}; requests to \"{chat}\" and \"{completions}\" are answered"

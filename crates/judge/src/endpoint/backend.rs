@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const STACK: usize = 1 << 20;
 
 /// What answers the requests of a judge.
-pub(super) fn of(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
+pub(super) fn idle_backend(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
     let (served, text) = (Arc::clone(served), Arc::clone(text));
     let name = served.endpoint.client.base().to_owned();
     let places = served.endpoint.settings.at_once();

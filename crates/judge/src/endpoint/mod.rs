@@ -324,7 +324,7 @@ impl ModelServer for Endpoint {
         };
         let form = protocol
             .scaffold(ScaffoldWants::default())
-            .and_then(|scaffold| ServerForm::of(&scaffold));
+            .and_then(|scaffold| ServerForm::from_scaffold(&scaffold));
         let asking = Asking {
             route: self.route(protocol.as_ref()),
             chat: text.chat.as_ref(),
@@ -384,7 +384,7 @@ impl AskedServer for ServedModel {
     }
 
     fn backend(self: Arc<Self>, text: &Arc<JudgeText>) -> IdleBackend {
-        backend::of(&self, text)
+        backend::idle_backend(&self, text)
     }
 }
 

@@ -29,7 +29,7 @@ fn forms_are_said_in_each_servers_words() {
         };
         protocol::find(name).unwrap().scaffold(wants).unwrap()
     };
-    let tags = ServerForm::of(&scaffold("prime", false)).unwrap();
+    let tags = ServerForm::from_scaffold(&scaffold("prime", false)).unwrap();
     let mut body = Map::new();
     FormKey::Guided.set(&tags, &mut body);
     let pattern = body["guided_regex"].as_str().unwrap();
@@ -50,7 +50,7 @@ fn forms_are_said_in_each_servers_words() {
         !FormKey::ResponseFormat.can_say(&tags),
         "it is for JSON alone"
     );
-    let reason = ServerForm::of(&scaffold("prime", true)).unwrap();
+    let reason = ServerForm::from_scaffold(&scaffold("prime", true)).unwrap();
     FormKey::StructuredOutputs.set(&reason, &mut body);
     let pattern = body["structured_outputs"]["regex"].as_str().unwrap();
     let regex = regex::Regex::new(&format!("^{pattern}$")).unwrap();
@@ -72,7 +72,7 @@ fn forms_are_said_in_each_servers_words() {
         .filter(|scaffold| scaffold.parts.first() == Some(&protocol::Part::Analysis));
     let mut seen = 0;
     for scaffold in with_analysis {
-        assert_eq!(ServerForm::of(&scaffold), None);
+        assert_eq!(ServerForm::from_scaffold(&scaffold), None);
         seen += 1;
     }
     assert!(seen > 0);

@@ -90,7 +90,7 @@ impl Judges {
             .into_iter()
             .map(|(name, setup)| (name, Arc::new(setup)))
             .unzip();
-        let memory = Arc::new(SharedMemory::of(setups));
+        let memory = Arc::new(SharedMemory::new(setups));
         let service = |(at, name)| {
             let service = JudgeService::start_beside(&memory, at, Some(observer()))?;
             Ok(Named {

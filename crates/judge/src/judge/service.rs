@@ -182,7 +182,7 @@ impl Work {
 impl JudgeService {
     /// Starts the service; the engines are built meanwhile. `observer` sees every completion.
     pub fn start(setup: ServiceSetup, observer: Option<Observer>) -> Result<Self, ThreadError> {
-        let alone = SharedMemory::of(vec![Arc::new(setup)]);
+        let alone = SharedMemory::new(vec![Arc::new(setup)]);
         Self::start_beside(&Arc::new(alone), 0, observer)
     }
 
@@ -200,16 +200,16 @@ impl JudgeService {
                 build(setup, engine, held).map_err(|error| error.to_string())
             })
         };
-        Self::of(Some(text), options, Arc::new(build), observer)
+        Self::new(Some(text), options, Arc::new(build), observer)
     }
 
     /// Starts one whose verdicts are those of the rules alone: it has no model, and generates nothing.
     pub fn of_rules(options: RunOptions) -> Result<Self, ThreadError> {
         let build = || Ok((Vec::new(), "the rules alone, without a model".to_owned()));
-        Self::of(None, options, Arc::new(build), None)
+        Self::new(None, options, Arc::new(build), None)
     }
 
-    fn of(
+    fn new(
         text: Option<Arc<JudgeText>>,
         options: RunOptions,
         build: Build,

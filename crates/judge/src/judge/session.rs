@@ -407,7 +407,7 @@ impl Session {
             return Ok(());
         };
         let samples = judged.samples;
-        OutputFormat::of(out.path())?.write(out, &self.loaded.keep, |writer| {
+        OutputFormat::from_path(out.path())?.write(out, &self.loaded.keep, |writer| {
             let lines = judged.finished.lines();
             if !self.outputs.advantages {
                 return journal.copy(lines, writer);
@@ -568,7 +568,7 @@ impl Session {
         let new_tokens = self.options.max_new_tokens;
         // Of a server's memory nothing is planned here.
         let lengths = match model.files() {
-            Some(_) => WorkloadLengths::of(samples, &jobs, text, new_tokens)?,
+            Some(_) => WorkloadLengths::new(samples, &jobs, text, new_tokens)?,
             None => WorkloadLengths::unknown(text, new_tokens),
         };
         let mut observe = |share| {

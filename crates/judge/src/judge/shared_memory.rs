@@ -22,7 +22,7 @@ pub(super) struct SharedMemory {
 }
 
 impl SharedMemory {
-    pub(super) fn of(setups: Vec<Arc<ServiceSetup>>) -> Self {
+    pub(super) fn new(setups: Vec<Arc<ServiceSetup>>) -> Self {
         Self {
             held: Mutex::new(setups.iter().map(|_| Weak::new()).collect()),
             setups,
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn each_leaves_room_for_those_that_are_not_built() {
-        let memory = SharedMemory::of(vec![tiny(), tiny(), tiny()]);
+        let memory = SharedMemory::new(vec![tiny(), tiny(), tiny()]);
         let left = |at: usize| {
             let options = memory.options(at);
             (options.others, options.left_to_others)

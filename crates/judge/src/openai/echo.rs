@@ -21,7 +21,7 @@ pub(super) struct Echo {
 
 impl Echo {
     /// The request whose completion has the prompt's log-probabilities, if those of the answer are asked for.
-    pub(super) fn of(mut request: Request) -> Request {
+    pub(super) fn wrap(mut request: Request) -> Request {
         let scored = request.logprobs.map_or(request.prompt.len(), |_| 1);
         let mut rest = request.prompt.split_off(scored.min(request.prompt.len()));
         rest.reverse();

@@ -125,7 +125,11 @@ impl Generation {
                     logprobs: request.logprobs,
                     background: false,
                 };
-                let request = if request.echo { Echo::of(asked) } else { asked };
+                let request = if request.echo {
+                    Echo::wrap(asked)
+                } else {
+                    asked
+                };
                 Ask {
                     request,
                     form: None,

@@ -76,7 +76,7 @@ pub(crate) fn neutralise<'t>(
 
 /// Where a field holds delimiters or control tokens, looked for in its skeleton.
 fn find(reserved: &Reserved, before: &str, field: &str, after: &str) -> Breaches {
-    let skeleton = Skeleton::of(field);
+    let skeleton = Skeleton::from_text(field);
     let mut found = reserved.find(before, &skeleton.text, after);
     add_tokens(before, &skeleton.text, after, &mut found);
     found.at = found
@@ -93,7 +93,7 @@ pub(crate) fn without_tokens_around(text: &str) -> &str {
     let mut rest = without_tokens_at_end(text).trim_start();
     loop {
         let head = &rest[..rest.floor_char_boundary(2 * MOST_NAME)];
-        let skeleton = Skeleton::of(head);
+        let skeleton = Skeleton::from_text(head);
         match token_length(&skeleton.text) {
             Some(length) if length < skeleton.text.len() => {
                 rest = rest[skeleton.origin(length)..].trim_start();
@@ -122,7 +122,7 @@ fn token_at_end(text: &str) -> Option<usize> {
         .filter(|(_, character)| matches!(folded(*character), '<' | '[' | ']' | '◁'))
         .map(|(at, _)| &tail[at..])
         .find(|end| {
-            let skeleton = Skeleton::of(end);
+            let skeleton = Skeleton::from_text(end);
             token_length(&skeleton.text) == Some(skeleton.text.len())
         })
         .map(str::len)
@@ -194,7 +194,7 @@ struct Skeleton {
 }
 
 impl Skeleton {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         let mut skeleton = Self {
             text: String::with_capacity(text.len()),
             places: Vec::new(),

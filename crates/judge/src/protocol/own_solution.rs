@@ -54,7 +54,7 @@ impl Protocol for OwnSolution {
 
     /// Takes the whole text, without thinking, as the answer.
     fn parse(&self, completion: &str, _: bool) -> Result<ParsedVerdict, Unreadable> {
-        let answer = View::AfterThinking.of(completion);
+        let answer = View::AfterThinking.judged_part(completion);
         let answer = answer.trim();
         if answer.is_empty() {
             return Err(Unreadable::Empty);

@@ -76,7 +76,7 @@ impl fmt::Display for View {
 
 impl View {
     /// What the judge is shown of a response.
-    pub(crate) fn of(self, response: &str) -> Cow<'_, str> {
+    pub(crate) fn judged_part(self, response: &str) -> Cow<'_, str> {
         match self {
             Self::Full => response.into(),
             Self::AfterThinking => after_thinking(response).into(),
@@ -240,11 +240,11 @@ mod tests {
         ] {
             let parsed: View = view.parse().unwrap();
             assert_eq!(parsed.to_string(), view);
-            assert_eq!(parsed.of(response), shown, "{view}");
+            assert_eq!(parsed.judged_part(response), shown, "{view}");
         }
-        assert_eq!(View::Steps.of("a\nb\n \nc"), "[0] a\nb\n\n[1] c");
+        assert_eq!(View::Steps.judged_part("a\nb\n \nc"), "[0] a\nb\n\n[1] c");
         assert_eq!(
-            View::Steps.of("a\n[7] b\n\n [12]"),
+            View::Steps.judged_part("a\n[7] b\n\n [12]"),
             "[0] a\n(7) b\n\n[1] (12)"
         );
         for (response, answer) in [
@@ -265,10 +265,10 @@ mod tests {
             ("The answer is\n\n## Check", ""),
             ("", ""),
         ] {
-            assert_eq!(View::Extracted.of(response), answer, "{response}");
+            assert_eq!(View::Extracted.judged_part(response), answer, "{response}");
         }
-        assert_eq!(View::AfterThinking.of("a <think> b"), "a");
-        assert_eq!(View::Tail(2).of("añb"), "ñb");
+        assert_eq!(View::AfterThinking.judged_part("a <think> b"), "a");
+        assert_eq!(View::Tail(2).judged_part("añb"), "ñb");
         for wrong in ["", "half", "tail-chars:0", "tail-chars:x"] {
             assert!(wrong.parse::<View>().is_err());
         }

@@ -49,10 +49,10 @@ pub(super) struct Reservation {
 impl Budget {
     /// `reclaim` is called where a request finds no room.
     pub(super) fn new(reclaim: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
-        Self::of(SHARED, reclaim)
+        Self::with_reclaim(SHARED, reclaim)
     }
 
-    fn of(total: usize, reclaim: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+    fn with_reclaim(total: usize, reclaim: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self {
             total,
             held: Mutex::default(),
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn whoever_wants_less_than_others_hold_finds_room() {
         run(async {
-            let budget = Budget::of(1000, || {});
+            let budget = Budget::with_reclaim(1000, || {});
             let mut taken = Vec::new();
             for number in 0..6 {
                 let mut one = budget.reserve(&number.to_string());
@@ -199,7 +199,7 @@ mod tests {
             }
             assert_eq!(taken, [500, 250, 125, 62, 31, 16]);
             // A client of two requests has no more than one of one.
-            let budget = Budget::of(1000, || {});
+            let budget = Budget::with_reclaim(1000, || {});
             let (mut one, mut two) = (budget.reserve("a"), budget.reserve("a"));
             assert!(one.try_grow(300) && !two.try_grow(201) && two.try_grow(200));
             drop(one);
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn one_at_a_time_goes_beyond_its_share_and_blocks_no_other() {
         run(async {
-            let budget = Budget::of(1000, || {});
+            let budget = Budget::with_reclaim(1000, || {});
             let (mut first, mut second) = (budget.reserve("a"), budget.reserve("b"));
             assert!(has_room(&mut first, 400).await);
             assert!(has_room(&mut second, 300).await);
@@ -233,7 +233,7 @@ mod tests {
         run(async {
             let called = Arc::new(AtomicUsize::new(0));
             let count = Arc::clone(&called);
-            let budget = Budget::of(1000, move || {
+            let budget = Budget::with_reclaim(1000, move || {
                 count.fetch_add(1, Ordering::Relaxed);
             });
             let mut holds = budget.reserve("a");

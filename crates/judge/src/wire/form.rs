@@ -49,7 +49,7 @@ named! {
 impl ServerForm {
     /// The form that a scaffold gives to the whole of an answer. None where a judge writes text of its own first, which no form
     /// can leave free without a risk that it never ends.
-    pub(crate) fn of(scaffold: &Scaffold) -> Option<Self> {
+    pub(crate) fn from_scaffold(scaffold: &Scaffold) -> Option<Self> {
         if let [Part::Grammar(source)] = scaffold.parts.as_slice() {
             return match source.as_ref() {
                 GrammarSource::JsonSchema(schema) => {

@@ -34,7 +34,7 @@ impl Route {
     }
 
     /// The route with this path.
-    pub(crate) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
         [Self::Chat, Self::Completions]
             .into_iter()
             .find(|route| route.path() == path)

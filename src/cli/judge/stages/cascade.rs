@@ -18,7 +18,7 @@ use juror_judge::judge::{JudgeText, Share};
 pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<u8, Failure> {
     let (models, unsure) = (&choice.models, choice.unsure);
     let [small_name, large_name] = &choice.names;
-    let mut output = Output::of(arguments, "--cascade", small_name).or_usage()?;
+    let mut output = Output::new(arguments, "--cascade", small_name).or_usage()?;
     let line = |model: &str, name: &str| {
         let mut line = arguments.of_one(output.beside(name));
         model.clone_into(&mut line.judge.model);

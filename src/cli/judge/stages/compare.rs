@@ -16,7 +16,7 @@ use juror_judge::judge::compare::{ComparisonReport, Pairs};
 
 /// Compares every two responses to each question.
 pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
-    let mut output = Output::of(arguments, "--rank", "comparisons").or_usage()?;
+    let mut output = Output::new(arguments, "--rank", "comparisons").or_usage()?;
     if output.format != OutputFormat::JsonLines {
         bail_usage!("--rank writes JSON lines: name a file that ends in .jsonl");
     }
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         },
     )?;
     let samples = &loaded.samples;
-    let pairs = Pairs::of(samples).or_fail()?;
+    let pairs = Pairs::new(samples).or_fail()?;
     if pairs.pairs.is_empty() {
         let why = "no question has two responses: nothing can be compared; rows of one question must have the very same question";
         bail_usage!(why);
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         })
         .or_fail()?;
     if !arguments.output.end.quiet {
-        print(ComparisonReport::of(&comparisons));
+        print(ComparisonReport::new(&comparisons));
         say(&format!("rankings in {}", output.file.path().display()));
     }
     Ok(code)

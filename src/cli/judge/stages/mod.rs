@@ -37,7 +37,7 @@ struct Output {
 
 impl Output {
     /// The output of a run with `option`, whose first judge is called `first`.
-    fn of(arguments: &JudgeArguments, option: &str, first: &str) -> anyhow::Result<Self> {
+    fn new(arguments: &JudgeArguments, option: &str, first: &str) -> anyhow::Result<Self> {
         let Some(path) = arguments
             .output
             .output
@@ -62,7 +62,7 @@ impl Output {
                 bail!("{name} is for one judge: give it without {option}");
             }
         }
-        let format = OutputFormat::of(&path)?;
+        let format = OutputFormat::from_path(&path)?;
         let mut files = output::outputs(arguments.output.force);
         // An output of ours has its judges' journals beside it.
         let file = files.open(&path, Mark::Journal(beside(&path, first)))?;

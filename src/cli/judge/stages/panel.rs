@@ -17,7 +17,7 @@ use juror_judge::judge::together::Together;
 pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
     let panel = PanelFile::read(file, &arguments.verdict).or_usage()?;
     let judges = &panel.judges;
-    let mut output = Output::of(arguments, "--panel", &judges[0].name).or_usage()?;
+    let mut output = Output::new(arguments, "--panel", &judges[0].name).or_usage()?;
     // Whatever is wrong with one is found before another has begun.
     for judge in judges {
         output.check_judge(&judge.name)?;

@@ -63,17 +63,17 @@ impl Cell {
             columns
                 .map(|(at, column)| {
                     let arrow = arrow.and_then(|arrow| arrow.column(at));
-                    Self::of(column, &features[column.name()], arrow)
+                    Self::new(column, &features[column.name()], arrow)
                 })
                 .collect(),
         )
     }
 
-    fn of(kind: &Type, feature: &Value, arrow: Option<arrow::Table>) -> Self {
+    fn new(kind: &Type, feature: &Value, arrow: Option<arrow::Table>) -> Self {
         let feature = of_elements(feature);
         let child = |at| arrow.and_then(|arrow: arrow::Table| arrow.child(at));
         if kind.is_primitive() {
-            return Self::Leaf(Leaf::of(kind, feature, arrow.and_then(arrow::Table::kind)));
+            return Self::Leaf(Leaf::new(kind, feature, arrow.and_then(arrow::Table::kind)));
         }
         let fields = kind.get_fields();
         match (kind.get_basic_info().converted_type(), fields) {
@@ -83,7 +83,7 @@ impl Cell {
                     // As the first versions wrote lists.
                     _ => repeated,
                 };
-                Self::of(element, feature, child(0))
+                Self::new(element, feature, child(0))
             }
             (ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE, [entries])
                 if !entries.is_primitive() =>
@@ -92,7 +92,7 @@ impl Cell {
                 let fields = entries.get_fields().iter().enumerate();
                 Self::Group(
                     fields
-                        .map(|(at, field)| Self::of(field, &Value::Null, of_entry(at)))
+                        .map(|(at, field)| Self::new(field, &Value::Null, of_entry(at)))
                         .collect(),
                 )
             }
@@ -100,7 +100,7 @@ impl Cell {
                 let fields = fields.iter().enumerate();
                 Self::Group(
                     fields
-                        .map(|(at, field)| Self::of(field, &feature[field.name()], child(at)))
+                        .map(|(at, field)| Self::new(field, &feature[field.name()], child(at)))
                         .collect(),
                 )
             }
@@ -184,7 +184,7 @@ fn of_elements(mut feature: &Value) -> &Value {
 }
 
 impl Leaf {
-    fn of(kind: &Type, feature: &Value, arrow: Option<Kind>) -> Self {
+    fn new(kind: &Type, feature: &Value, arrow: Option<Kind>) -> Self {
         let unit = |unit: &TimeUnit| match unit {
             TimeUnit::MILLIS => SECOND / 1000,
             TimeUnit::MICROS => SECOND / 1_000_000,

@@ -91,7 +91,7 @@ struct RopeKeys<'a> {
 }
 
 impl<'a> RopeKeys<'a> {
-    fn of(keys: &'a Keys<'a>) -> Result<Self, CheckpointError> {
+    fn new(keys: &'a Keys<'a>) -> Result<Self, CheckpointError> {
         // An empty one says nothing, as in transformers.
         let given = |key| keys.get(key).filter(|value| !is_nothing(value));
         let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
@@ -205,7 +205,7 @@ pub(super) fn position_scale(
     if !family.scales_by_position {
         return Ok(None);
     }
-    let rope = RopeKeys::of(keys)?;
+    let rope = RopeKeys::new(keys)?;
     let key = "llama_4_scaling_beta";
     if rope.get(key).is_some_and(|beta| beta.as_f64() == Some(0.0)) {
         return Ok(None);
@@ -256,7 +256,7 @@ impl Rope {
         family: &Family,
         default_theta: Option<f64>,
     ) -> Result<Self, CheckpointError> {
-        let rope = RopeKeys::of(keys)?;
+        let rope = RopeKeys::new(keys)?;
         if !head_dim.is_multiple_of(2) {
             return keys.fail(format!(
                 "head_dim is {head_dim}, but the rotary embedding needs an even one"

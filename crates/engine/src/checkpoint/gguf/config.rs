@@ -83,11 +83,11 @@ pub(super) fn family(
 
 /// How many keys a query sees.
 fn window(metadata: &Metadata) -> Result<Option<usize>, CheckpointError> {
-    metadata.optional_size(&Keys::of(metadata)?.key("attention.sliding_window"))
+    metadata.optional_size(&Keys::new(metadata)?.key("attention.sliding_window"))
 }
 
 pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
-    let at = Keys::of(metadata)?;
+    let at = Keys::new(metadata)?;
     let (hidden, heads) = (
         metadata.size(&at.key("embedding_length"))?,
         metadata.size(&at.key("attention.head_count"))?,
@@ -113,7 +113,7 @@ pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
 struct Keys<'a>(&'a str);
 
 impl<'a> Keys<'a> {
-    fn of(metadata: &Metadata<'a>) -> Result<Self, CheckpointError> {
+    fn new(metadata: &Metadata<'a>) -> Result<Self, CheckpointError> {
         Ok(Self(
             metadata.text("general.architecture")?.unwrap_or_default(),
         ))
@@ -129,7 +129,7 @@ impl<'a> Keys<'a> {
 /// # Errors
 /// [`CheckpointError::Config`] where there are more of them than blocks.
 pub(super) fn blocks_ahead(metadata: &Metadata) -> Result<Range<usize>, CheckpointError> {
-    let at = Keys::of(metadata)?;
+    let at = Keys::new(metadata)?;
     let key = at.key("nextn_predict_layers");
     let (blocks, ahead) = (
         metadata.size(&at.key("block_count"))?,
@@ -152,7 +152,7 @@ pub(super) fn config(
     factors: &Factors,
     eos: &[usize],
 ) -> Result<Json, CheckpointError> {
-    let at = Keys::of(metadata)?;
+    let at = Keys::new(metadata)?;
     let size = |name: &str| metadata.size(&at.key(name));
     let optional = |name: &str| metadata.optional_size(&at.key(name));
     let number = |name: &str| metadata.number(&at.key(name));

@@ -22,7 +22,7 @@ pub enum CodeKind {
 
 impl CodeKind {
     /// The codes of layers that are stored so; `None` if there are none for them.
-    pub(crate) fn of(quantization: Quantization) -> Option<Self> {
+    pub(crate) fn from_quantization(quantization: Quantization) -> Option<Self> {
         match quantization {
             Quantization::Fp8(_) => Some(Self::E4m3),
             Quantization::Integers(form) => (form.bits == 4).then_some(Self::Int4),

@@ -199,7 +199,7 @@ impl Weights {
                 DType::BF16
             };
             let bytes = shape.iter().product::<usize>() * dtype.size_in_bytes();
-            let codes = config.quantization.and_then(CodeKind::of);
+            let codes = config.quantization.and_then(CodeKind::from_quantization);
             let codes = codes.filter(|_| codes::is_of_layer(&name, &shape));
             let location = StoredTensor {
                 shard: 0,

@@ -6,7 +6,7 @@ use super::*;
 fn a_row_of_known_probabilities() {
     let never = f32::NEG_INFINITY;
     let row = [0.1f32, 0.4, 0.0, 0.1, 0.4].map(|p| if p > 0.0 { p.ln() + 7.0 } else { never });
-    let known = TokenLogprobs::of(&row, 3, 9);
+    let known = TokenLogprobs::from_logits(&row, 3, 9);
     let close = |ours: f32, probability: f32| (ours - probability.ln()).abs() < 1e-6;
     assert!(close(known.logprob, 0.1), "{known:?}");
     let tokens: Vec<u32> = known.top.iter().map(|top| top.0).collect();
@@ -19,8 +19,8 @@ fn a_row_of_known_probabilities() {
         close(known.top[0].1, 0.4) && close(known.top[3].1, 0.1),
         "{known:?}"
     );
-    assert_eq!(TokenLogprobs::of(&row, 3, 3).top, known.top[..3]);
-    assert_eq!(TokenLogprobs::of(&row, 3, 0).top, []);
+    assert_eq!(TokenLogprobs::from_logits(&row, 3, 3).top, known.top[..3]);
+    assert_eq!(TokenLogprobs::from_logits(&row, 3, 0).top, []);
 }
 
 proptest! {

@@ -54,7 +54,7 @@ impl Array {
     ///
     /// # Errors
     /// [`ModelError::Batch`] for a tensor that is not on a CUDA device or not contiguous.
-    pub fn of(tensor: &Tensor) -> Result<Self, ModelError> {
+    pub fn from_tensor(tensor: &Tensor) -> Result<Self, ModelError> {
         let (storage, layout) = tensor.storage_and_layout();
         let Storage::Cuda(storage) = &*storage else {
             return Err(ModelError::Batch(format!(

@@ -78,7 +78,7 @@ impl ExpertLoader<'_> {
         }
         let [wide_shape, narrow_shape] = self.shapes();
         let finish = |parts: Parts, shape| {
-            let values = Array::of(&Tensor::cat(&parts.weights, 0)?)?;
+            let values = Array::from_tensor(&Tensor::cat(&parts.weights, 0)?)?;
             parts.finish(WeightFormat::Plain, values, None, (self.sizes.count, shape))
         };
         Ok([finish(wide, wide_shape)?, finish(narrow, narrow_shape)?])
@@ -105,7 +105,7 @@ impl ExpertLoader<'_> {
                     values: values.part(index * size..(index + 1) * size)?,
                     scales: scales.part(index * outputs..(index + 1) * outputs)?,
                 };
-                let weight = Array::of(weight)?;
+                let weight = Array::from_tensor(weight)?;
                 self.operations
                     .quantize_fragments(out, weight.all(), (outputs, inputs))
             };
@@ -202,7 +202,7 @@ impl ExpertLoader<'_> {
         let device = self.checkpoint.device;
         let bytes = |bytes: Vec<u8>| -> Result<Array, ModelError> {
             let length = bytes.len();
-            Array::of(&Tensor::from_vec(bytes, length, device)?)
+            Array::from_tensor(&Tensor::from_vec(bytes, length, device)?)
         };
         let [wide, narrow] = parts;
         let [[values, exponents], [narrow_values, narrow_exponents]] = packed;
@@ -312,7 +312,7 @@ impl CodedParts {
     /// Adds an expert's; false if it does not fit. `in_e4m3` has a factor for each output.
     fn add(&mut self, stored: &Codes, in_e4m3: bool) -> bool {
         let fits = *self.kind.get_or_insert(stored.kind) == stored.kind;
-        let Some(fragments) = Fragments::of(stored).filter(|_| fits) else {
+        let Some(fragments) = Fragments::from_codes(stored).filter(|_| fits) else {
             return false;
         };
         let factors = if in_e4m3 {
@@ -342,11 +342,11 @@ impl CodedParts {
         };
         let count = self.factors.len();
         let values = Tensor::from_raw_buffer(&self.codes, dtype, &[self.codes.len()], device)?;
-        let factors = Array::of(&Tensor::from_vec(self.factors, count, device)?)?;
+        let factors = Array::from_tensor(&Tensor::from_vec(self.factors, count, device)?)?;
         let size = (loader.sizes.count, shape);
-        let finished = self
-            .others
-            .finish(format, Array::of(&values)?, Some(factors), size)?;
+        let finished =
+            self.others
+                .finish(format, Array::from_tensor(&values)?, Some(factors), size)?;
         Ok(Some(finished))
     }
 }
@@ -373,7 +373,7 @@ impl Parts {
             bias: if self.biases.is_empty() {
                 None
             } else {
-                Some(Array::of(&Tensor::cat(&self.biases, 0)?)?)
+                Some(Array::from_tensor(&Tensor::cat(&self.biases, 0)?)?)
             },
             experts,
             outputs,

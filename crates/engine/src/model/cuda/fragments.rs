@@ -28,7 +28,7 @@ pub fn sizes(kind: CodeKind, [outputs, inputs]: [usize; 2]) -> [usize; 2] {
 
 impl Fragments {
     /// Puts codes in order; `None` for sizes that the kernels do not take.
-    pub fn of(codes: &Codes) -> Option<Self> {
+    pub fn from_codes(codes: &Codes) -> Option<Self> {
         let [outputs, inputs] = codes.shape;
         let across = match codes.kind {
             CodeKind::E4m3 => 16,

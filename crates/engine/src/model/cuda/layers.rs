@@ -172,7 +172,7 @@ impl Loader<'_> {
         head.stride = config.vocab.next_multiple_of(8);
         let mut kv_scales = Vec::new();
         Ok(Parts {
-            embedding: Array::of(&table)?,
+            embedding: Array::from_tensor(&table)?,
             layers: (0..config.layers)
                 .map(|index| {
                     let own = &*config.at(index);
@@ -185,7 +185,7 @@ impl Loader<'_> {
                 })
                 .collect::<Result<_, _>>()?,
             kv_scales,
-            norm: Array::of(&checkpoint.norm(&names.norm)?)?,
+            norm: Array::from_tensor(&checkpoint.norm(&names.norm)?)?,
             head,
         })
     }
@@ -229,14 +229,17 @@ impl Loader<'_> {
             let queries = self.config.heads * self.config.head_dim;
             (Mixer::Attention(attention), queries)
         };
-        let optional = |name| norm(name)?.as_ref().map(Array::of).transpose();
+        let optional = |name| norm(name)?.as_ref().map(Array::from_tensor).transpose();
         let output = names
             .delta
             .as_ref()
             .map_or(&names.output, |delta| &delta.output);
         let output = from_ref(output);
         Ok(Layer {
-            attention_norm: attention_norm.as_ref().map(Array::of).transpose()?,
+            attention_norm: attention_norm
+                .as_ref()
+                .map(Array::from_tensor)
+                .transpose()?,
             mixer,
             output: self.linear(output, self.config.biases.output, Division::Inputs(width))?,
             attention_result_norm: optional(&names.attention_result_norm)?,
@@ -362,12 +365,14 @@ impl Loader<'_> {
             },
             qkv,
             qk_norms: match &head_norms {
-                Some((q, k)) => Some((Array::of(q)?, Array::of(k)?)),
+                Some((q, k)) => Some((Array::from_tensor(q)?, Array::from_tensor(k)?)),
                 None => None,
             },
             sinks: match &names.sinks {
                 // Their exponentials are summed in f32, as those of the scores.
-                Some(sinks) => Some(Array::of(&checkpoint.sinks(sinks)?.to_dtype(DType::F32)?)?),
+                Some(sinks) => Some(Array::from_tensor(
+                    &checkpoint.sinks(sinks)?.to_dtype(DType::F32)?,
+                )?),
                 None => None,
             },
             gate: self.head_gate(&names.qkv)?,
@@ -437,7 +442,7 @@ impl Loader<'_> {
         let scales = beside.as_ref().map(|beside| numbers(&beside.expert_scales));
         Ok(Mixture {
             router: Weight::plain(&parts.to_device(&self.device)?, None)?,
-            router_bias: bias.as_ref().map(Array::of).transpose()?,
+            router_bias: bias.as_ref().map(Array::from_tensor).transpose()?,
             gate_up,
             down,
             correction: correction.as_ref().map(numbers).transpose()?,
@@ -458,7 +463,7 @@ impl Loader<'_> {
         let (gate_up, down) = self.gated(&names.expert, width)?;
         let weight = names.weight.as_ref().map(|name| {
             let (row, _) = self.checkpoint().linear(from_ref(name), false)?;
-            Array::of(&row)
+            Array::from_tensor(&row)
         });
         Ok(SharedExpert {
             gate_up,
@@ -472,7 +477,7 @@ impl Loader<'_> {
     fn beside(&self, names: &BesideNames) -> Result<SharedExpert, ModelError> {
         let (gate_up, down) = self.gated(&names.dense, self.config.intermediate)?;
         let checkpoint = self.checkpoint();
-        let norm = |name: &str| Array::of(&checkpoint.norm(name)?);
+        let norm = |name: &str| Array::from_tensor(&checkpoint.norm(name)?);
         let ones = self.upload(vec![1.0; self.config.hidden])?;
         Ok(SharedExpert {
             gate_up,
@@ -498,7 +503,7 @@ impl Loader<'_> {
     /// Numbers in f32.
     fn upload(&self, numbers: Vec<f32>) -> Result<Array, ModelError> {
         let count = numbers.len();
-        Array::of(&Tensor::from_vec(numbers, count, &self.device)?)
+        Array::from_tensor(&Tensor::from_vec(numbers, count, &self.device)?)
     }
 
     /// A layer's weight that joins the outputs of several.

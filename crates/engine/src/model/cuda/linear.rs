@@ -47,7 +47,7 @@ impl Linear {
         room: &Tensor,
     ) -> Result<Option<Self>, ModelError> {
         let device = room.device();
-        let Some(fragments) = Fragments::of(codes) else {
+        let Some(fragments) = Fragments::from_codes(codes) else {
             return Ok(None);
         };
         let [outputs, inputs] = codes.shape;
@@ -58,13 +58,13 @@ impl Linear {
         let wide = Weight::plain(&wide, bias)?;
         let codes = GroupedWeights {
             format: WeightFormat::Codes(codes.kind),
-            values: Array::of(&Tensor::from_vec(fragments.codes, bytes, device)?)?,
-            scales: Some(Array::of(&Tensor::from_vec(
+            values: Array::from_tensor(&Tensor::from_vec(fragments.codes, bytes, device)?)?,
+            scales: Some(Array::from_tensor(&Tensor::from_vec(
                 fragments.factors,
                 count,
                 device,
             )?)?),
-            bias: bias.map(Array::of).transpose()?,
+            bias: bias.map(Array::from_tensor).transpose()?,
             experts: 1,
             outputs,
             inputs,
@@ -243,10 +243,10 @@ impl Weight {
     pub fn plain(weight: &Tensor, bias: Option<&Tensor>) -> Result<Self, ModelError> {
         let (outputs, inputs) = weight.dims2()?;
         Ok(Self {
-            values: Array::of(weight)?,
+            values: Array::from_tensor(weight)?,
             scales: None,
             scaled_afterwards: false,
-            bias: bias.map(Array::of).transpose()?,
+            bias: bias.map(Array::from_tensor).transpose()?,
             outputs,
             inputs,
             stride: outputs,
@@ -277,14 +277,14 @@ impl Weight {
                 values: values.all(),
                 scales: scales.all(),
             },
-            Array::of(weight)?.all(),
+            Array::from_tensor(weight)?.all(),
             (outputs, inputs),
         )?;
         Ok(Self {
             values,
             scales: Some(scales),
             scaled_afterwards: false,
-            bias: bias.map(Array::of).transpose()?,
+            bias: bias.map(Array::from_tensor).transpose()?,
             outputs,
             inputs,
             stride: outputs,
@@ -306,10 +306,12 @@ impl Weight {
         let values =
             Tensor::from_raw_buffer(&codes.codes, DType::F8E4M3, &[outputs, inputs], device)?;
         Ok(Some(Self {
-            values: Array::of(&values)?,
-            scales: Some(Array::of(&Tensor::from_vec(scales, outputs, device)?)?),
+            values: Array::from_tensor(&values)?,
+            scales: Some(Array::from_tensor(&Tensor::from_vec(
+                scales, outputs, device,
+            )?)?),
             scaled_afterwards: false,
-            bias: bias.map(Array::of).transpose()?,
+            bias: bias.map(Array::from_tensor).transpose()?,
             outputs,
             inputs,
             stride: outputs,

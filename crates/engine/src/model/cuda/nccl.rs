@@ -269,7 +269,7 @@ impl Member {
         let long = TRIED_TOKENS * hidden;
         Ok(Tried {
             device: device.clone(),
-            own: Array::of(&candle_core::Tensor::new(own, &there)?)?,
+            own: Array::from_tensor(&candle_core::Tensor::new(own, &there)?)?,
             long: Array::zeros(device, long, dtype, "sums over the GPUs")?,
             hidden,
         })

@@ -276,7 +276,7 @@ impl PagedCache {
             ..
         } = self.shape;
         let (n, length) = (plan.tokens, plan.words.len());
-        let Some(plan) = plan.of(layer.window) else {
+        let Some(plan) = plan.for_window(layer.window) else {
             return Err(ModelError::Batch(format!(
                 "{NAME}: no plan for a window of {:?}",
                 layer.window
@@ -380,7 +380,7 @@ fn upload_scales(
     (layers, kv_heads): (usize, usize),
 ) -> Result<Vec<(Array, Array)>, ModelError> {
     let there = candle_core::Device::Cuda(device.clone());
-    let upload = |scales: &[f32]| Array::of(&candle_core::Tensor::new(scales, &there)?);
+    let upload = |scales: &[f32]| Array::from_tensor(&candle_core::Tensor::new(scales, &there)?);
     let ones = KvScales::ones(kv_heads);
     (0..layers)
         .map(|layer| {

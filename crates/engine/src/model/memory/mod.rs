@@ -250,7 +250,7 @@ pub fn check_memory(
         gigabytes(free),
         match (
             precision.weights,
-            config.quantization.and_then(CodeKind::of)
+            config.quantization.and_then(CodeKind::from_quantization)
         ) {
             (WeightType::Stored { .. }, _) | (_, None) => "",
             (_, Some(_)) if device.is_cuda() =>

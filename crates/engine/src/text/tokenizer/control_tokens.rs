@@ -26,7 +26,7 @@ pub(super) fn hidden_model(
         return Ok(None);
     }
     rename(&mut model, &control);
-    let read = SharedModel::of(model);
+    let read = SharedModel::from_json(model);
     read.map(Some).map_err(|error| unreadable(&error))
 }
 

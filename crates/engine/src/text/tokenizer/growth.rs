@@ -23,7 +23,7 @@ impl Growth {
     /// # Errors
     /// [`TextError::Tokenizer`] for a decoder that grows texts too much; it is refused here because there is no text to
     /// check it against later.
-    pub(super) fn of(document: &Value) -> Result<Self, TextError> {
+    pub(super) fn from_document(document: &Value) -> Result<Self, TextError> {
         let decoder = factor(&document["decoder"]);
         if decoder > DECODER {
             return Err(TextError::Tokenizer(format!(
@@ -122,7 +122,7 @@ mod tests {
         assert!((factor(&llama) - 12.0).abs() < 1e-9);
         let shorter = json!({"type": "Replace", "pattern": {"String": "▁"}, "content": " "});
         assert!((factor(&shorter) - 1.0).abs() < 1e-9);
-        let growth = Growth::of(&json!({ "normalizer": llama })).unwrap();
+        let growth = Growth::from_document(&json!({ "normalizer": llama })).unwrap();
         assert!(growth.check(&"x".repeat(20_000_000)).is_ok());
     }
 
@@ -130,11 +130,11 @@ mod tests {
     fn doubling_is_refused_by_the_length_of_the_text() {
         let double = json!({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"});
         let stages = json!({"type": "Sequence", "normalizers": vec![double.clone(); 20]});
-        let growth = Growth::of(&json!({ "normalizer": stages })).unwrap();
+        let growth = Growth::from_document(&json!({ "normalizer": stages })).unwrap();
         assert!(growth.check("a dozen bytes").is_ok());
         assert!(growth.check(&"a".repeat(100)).is_err());
         let stages = json!({"type": "Sequence", "decoders": vec![double; 5]});
-        assert!(Growth::of(&json!({ "decoder": stages })).is_err());
+        assert!(Growth::from_document(&json!({ "decoder": stages })).is_err());
     }
 
     /// An index of four bytes, followed by `abc` and `defgh`.

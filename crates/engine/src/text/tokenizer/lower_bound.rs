@@ -61,7 +61,7 @@ struct Node {
 impl VocabularyTrie {
     /// The vocabulary of a tokenizer. `None` if a token may stand for more text than it spells, so that there is no lower
     /// bound: `WordPiece` and `WordLevel` make one token of an unknown word of any length.
-    pub(super) fn of(tokenizer: &Library) -> Option<Self> {
+    pub(super) fn from_tokenizer(tokenizer: &Library) -> Option<Self> {
         let vocabulary = tokenizer.get_vocab(false);
         let (byte_fallback, dropped) = match &**tokenizer.get_model() {
             ModelWrapper::BPE(model)
@@ -387,7 +387,7 @@ mod tests {
     /// Checks that the lower bound never exceeds the number of tokens, wherever the text is cut.
     fn check(tokenizer: &Tokenizer, text: &str, part: usize) {
         let plain = tokenizer.untrusted_at(Place::Within);
-        let Some(pieces) = VocabularyTrie::of(plain) else {
+        let Some(pieces) = VocabularyTrie::from_tokenizer(plain) else {
             assert_eq!(tokenizer.more_tokens_than(0, text), None);
             return;
         };

@@ -118,7 +118,7 @@ impl Tokenizer {
     fn read(json: &str) -> Result<Self, TextError> {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
         check_size(&document)?;
-        let growth = Growth::of(&document)?;
+        let growth = Growth::from_document(&document)?;
         let unknown = control_tokens::unknown_token(&document);
         // The largest part by far: it is dropped before the library reads it again.
         let model = document.get_mut("model").map(Value::take);
@@ -246,7 +246,7 @@ impl Tokenizer {
         let tokenizer = self.untrusted_at(Place::Within);
         let pieces = self
             .pieces
-            .get_or_init(|| VocabularyTrie::of(tokenizer))
+            .get_or_init(|| VocabularyTrie::from_tokenizer(tokenizer))
             .as_ref()?;
         panics::guarded(|| pieces.more_than(most, tokenizer, text))
             .ok()
@@ -360,7 +360,7 @@ impl Tokenizer {
     /// The bytes that each token id stands for within a text: empty for special tokens and the one for unknown characters.
     /// `None` if the vocabulary does not tell.
     pub fn token_bytes(&self) -> Option<Vec<Vec<u8>>> {
-        token_bytes::of(&self.as_it_is.trusted, |id| !self.added_ids.contains(&id))
+        token_bytes::of_vocabulary(&self.as_it_is.trusted, |id| !self.added_ids.contains(&id))
     }
 
     /// All tokens that are nothing but white space, in order of id.

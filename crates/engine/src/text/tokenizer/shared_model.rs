@@ -38,7 +38,7 @@ impl Deref for SharedModel {
 
 impl SharedModel {
     /// Reads the `model` of a `tokenizer.json`.
-    pub(super) fn of(mut model: Value) -> serde_json::Result<Self> {
+    pub(super) fn from_json(mut model: Value) -> serde_json::Result<Self> {
         let is_bpe = model["type"] == "BPE";
         if let Some(keys) = model.as_object_mut().filter(|_| is_bpe) {
             keys.remove("type");

@@ -17,7 +17,10 @@ enum Writing {
 
 /// The bytes of each token id: empty for special tokens, for the added token of unknown characters, and for ids without a
 /// token. `None` if the vocabulary does not tell, as with `WordPiece`, whose decoder joins words by rules of its own.
-pub(super) fn of(tokenizer: &Library, is_unknown: impl Fn(u32) -> bool) -> Option<Vec<Vec<u8>>> {
+pub(super) fn of_vocabulary(
+    tokenizer: &Library,
+    is_unknown: impl Fn(u32) -> bool,
+) -> Option<Vec<Vec<u8>>> {
     let writing = tokenizer.get_decoder().and_then(writing)?;
     let vocabulary = tokenizer.get_vocab(true);
     let added = tokenizer.get_added_tokens_decoder();

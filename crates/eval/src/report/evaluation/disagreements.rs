@@ -80,7 +80,7 @@ pub(super) struct Disagreements {
 }
 
 impl Disagreements {
-    pub(super) fn of(judges: &[JudgeResults<'_>], samples: &Samples) -> Self {
+    pub(super) fn new(judges: &[JudgeResults<'_>], samples: &Samples) -> Self {
         let mut found = Self::default();
         let Some((first, others)) = judges.split_first() else {
             return found;

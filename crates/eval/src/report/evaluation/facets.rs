@@ -29,7 +29,7 @@ pub(super) struct Facets {
 }
 
 impl Facets {
-    pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Self {
+    pub(super) fn new(contents: &Contents<'_>, names: &[String]) -> Self {
         let mut facets = Self::default();
         let judge = &names[0];
         for kind in DisagreementKind::ALL {

@@ -98,9 +98,9 @@ pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
         return Ok(String::new());
     };
     let names = names(contents.judges);
-    let found = Disagreements::of(contents.judges, contents.samples);
-    let mut facets = Facets::of(contents, &names);
-    let shown = Shown::of(contents, &names, &found, &mut facets)?;
+    let found = Disagreements::new(contents.judges, contents.samples);
+    let mut facets = Facets::new(contents, &names);
+    let shown = Shown::new(contents, &names, &found, &mut facets)?;
     let kinds = DisagreementKind::ALL
         .into_iter()
         .filter(|kind| contents.judges.len() > 1 || *kind != DisagreementKind::JudgeAgainstJudge)
@@ -127,7 +127,7 @@ pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
     let page = context! {
         policy => policy(&[&style], &[SCRIPT]),
         version => env!("CARGO_PKG_VERSION"),
-        plots => Html::from_iter(plots::of(contents, &names)),
+        plots => Html::from_iter(plots::draw(contents, &names)),
         names => names.iter().collect::<Html>(),
         runs => runs.collect::<Html>(),
         kinds,
@@ -139,7 +139,7 @@ pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
         style => Html::from_safe_string(style),
         script => Html::from_safe_string(SCRIPT.to_owned()),
         records => Html::from_safe_string(shown.html),
-        ..tables::of(contents, &names, &facets)
+        ..tables::draw(contents, &names, &facets)
     };
     Ok(render("report.html", page)?)
 }
@@ -190,7 +190,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    fn of(
+    fn new(
         contents: &Contents<'_>,
         names: &[String],
         found: &Disagreements,
@@ -336,6 +336,6 @@ fn judgement(name: &str, scored: &Scored, texts: Option<&VerdictTexts>) -> Judge
         reason: texts.reason,
         raw: texts.raw,
         error: texts.error,
-        ..Judgement::of(name, scored)
+        ..Judgement::new(name, scored)
     }
 }

@@ -30,7 +30,7 @@ fn figure(
     }
 }
 
-pub(super) fn of(contents: &Contents<'_>, names: &[String]) -> Vec<Html> {
+pub(super) fn draw(contents: &Contents<'_>, names: &[String]) -> Vec<Html> {
     let first = &contents.judges[0];
     let mut plots: Vec<Html> = first
         .evaluation

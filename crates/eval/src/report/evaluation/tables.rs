@@ -34,7 +34,7 @@ struct ScoreRow {
 }
 
 impl ScoreRow {
-    fn of(name: &str, class: &str, scores: &Scores) -> Self {
+    fn new(name: &str, class: &str, scores: &Scores) -> Self {
         let accuracy = scores.accuracy;
         let share = |share: Option<Share>| percent_or_dash(share.map(|share| share.share));
         Self {
@@ -92,7 +92,7 @@ fn drawn(rows: Vec<ScoreRow>) -> (Html, String) {
 }
 
 /// The values of all tables.
-pub(super) fn of(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> Html {
+pub(super) fn draw(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> Html {
     let first = &contents.judges[0];
     let all = &first.evaluation.all;
     let of = |number: usize, one: &str| {
@@ -247,14 +247,14 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
     let evaluation = first.evaluation;
     let mut rows = Vec::new();
     for (task, scores) in &evaluation.all.tasks {
-        rows.push(ScoreRow::of(task.name(), "group", scores));
+        rows.push(ScoreRow::new(task.name(), "group", scores));
         if let Some(means) = evaluation.over_subjects.get(task) {
             let Estimate { value, interval } = means.accuracy;
             let f1 = estimate_cell(means.f1);
             rows.push(ScoreRow::short("mean of subjects", value, interval, f1));
         }
         if let Some(rules) = evaluation.all.rules.get(task) {
-            rows.push(ScoreRow::of("rules alone", "aside", rules));
+            rows.push(ScoreRow::new("rules alone", "aside", rules));
         }
         for (name, baseline) in [
             ("always true", &evaluation.always_true),
@@ -317,7 +317,7 @@ fn part(
     let outcome = primary != Task::Outcome && has(&Task::Outcome);
     let lucky_guesses = parts.iter().any(|(_, _, of)| of.lucky_guesses.is_some());
     let rows = parts.into_iter().filter_map(|(name, facet, of)| {
-        let ScoreRow { values, bar } = ScoreRow::of(&name, "", of.tasks.get(&primary)?);
+        let ScoreRow { values, bar } = ScoreRow::new(&name, "", of.tasks.get(&primary)?);
         let outcome = of.tasks.get(&Task::Outcome);
         let lucky_guesses = or_dash(of.lucky_guesses, |share| {
             format!("{} of {}", percent(share.share), share.all)

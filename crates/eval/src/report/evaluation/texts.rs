@@ -18,7 +18,7 @@ pub(super) struct SampleTexts {
 }
 
 impl SampleTexts {
-    fn of(sample: &Sample) -> Self {
+    fn new(sample: &Sample) -> Self {
         let text = |text: &str| (!text.is_empty()).then(|| Text::cut(text));
         Self {
             question: text(&sample.question),
@@ -59,7 +59,7 @@ pub(super) fn of_samples(
     };
     each(inputs, &options, &mut |sample| {
         if let Some(number) = by_id.get(sample.id.as_str()) {
-            texts.insert(*number, SampleTexts::of(sample));
+            texts.insert(*number, SampleTexts::new(sample));
         }
     })?;
     Ok(texts)
@@ -125,6 +125,6 @@ fn of_verdict(
         raw: raw.map(Text::cut),
         error: text("error").map(str::to_owned),
         reward: verdict.get("reward").and_then(Value::as_f64),
-        sample: kept.as_ref().map(SampleTexts::of),
+        sample: kept.as_ref().map(SampleTexts::new),
     }
 }

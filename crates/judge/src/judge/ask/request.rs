@@ -182,7 +182,7 @@ impl<'a> RequestBuilder<'a> {
             .protocol
             .scaffold(wants)
             .filter(|_| is_asked && self.text.has_scaffold())?;
-        ServerForm::of(&scaffold).map(Arc::new)
+        ServerForm::from_scaffold(&scaffold).map(Arc::new)
     }
 
     /// What steers the generation: the protocol's scaffold, or what ends it once all that is wanted was written.

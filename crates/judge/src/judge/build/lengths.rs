@@ -55,7 +55,7 @@ impl WorkloadLengths {
     }
 
     /// For the samples of `jobs` that fit the context: the others are never run, so no memory is reserved for them.
-    pub fn of<S: Samples + ?Sized>(
+    pub fn new<S: Samples + ?Sized>(
         samples: &S,
         jobs: &[Job],
         text: &JudgeText,

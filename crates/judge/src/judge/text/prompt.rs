@@ -375,9 +375,9 @@ pub(crate) fn shown_field(sample: &Sample, view: View, name: FieldName) -> Cow<'
         FieldName::StudentAnswer if view == View::Steps && !sample.steps.is_empty() => {
             numbered(sample.steps.iter().map(String::as_str)).into()
         }
-        FieldName::StudentAnswer => view.of(&sample.student_answer),
+        FieldName::StudentAnswer => view.judged_part(&sample.student_answer),
         FieldName::ReferenceAnswer => sample.reference_answer.as_str().into(),
-        FieldName::OtherAnswer => view.of(&sample.other_answer),
+        FieldName::OtherAnswer => view.judged_part(&sample.other_answer),
         FieldName::Rubric => sample
             .rubric
             .as_ref()

@@ -70,7 +70,7 @@ pub struct ComparisonReport {
 
 impl Pairs {
     /// Every two responses to one question.
-    pub fn of<S: Samples + ?Sized>(samples: &S) -> Result<Self, DatasetError> {
+    pub fn new<S: Samples + ?Sized>(samples: &S) -> Result<Self, DatasetError> {
         let mut places: HashMap<u64, usize> = HashMap::new();
         let mut of_questions: Vec<Vec<usize>> = Vec::new();
         for position in 0..samples.count() {
@@ -228,7 +228,7 @@ impl Comparison {
 }
 
 impl ComparisonReport {
-    pub fn of(comparisons: &[Comparison]) -> Self {
+    pub fn new(comparisons: &[Comparison]) -> Self {
         let mut report = Self::default();
         for comparison in comparisons {
             report.consistent.add(comparison.is_consistent());
@@ -250,7 +250,7 @@ pub fn compare(
     judge: &mut Judge,
     samples: &[Sample],
 ) -> Result<(Vec<Ranking>, ComparisonReport), JudgeError> {
-    let pairs = Pairs::of(samples)?;
+    let pairs = Pairs::new(samples)?;
     let asked: Vec<Sample> = pairs
         .pairs
         .iter()
@@ -260,6 +260,6 @@ pub fn compare(
         .collect();
     let verdicts = judge.judge(&asked)?;
     let comparisons = pairs.compared(verdicts.into_iter().map(Ok::<_, JudgeError>))?;
-    let report = ComparisonReport::of(&comparisons);
+    let report = ComparisonReport::new(&comparisons);
     Ok((pairs.rankings(samples, &comparisons)?, report))
 }

@@ -204,7 +204,7 @@ impl<R: Read> Reader<R> {
         for _ in 0..dimensions {
             shape.push(self.u64()?);
         }
-        let kind = StorageType::of(self.u32()?)
+        let kind = StorageType::from_number(self.u32()?)
             .map_err(|message| HeaderError(format!("tensor {name} {message}")))?;
         let offset = self.u64()?;
         let (numbers, bytes) = kind.block();

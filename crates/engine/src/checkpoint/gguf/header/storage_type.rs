@@ -68,7 +68,7 @@ const OTHER_TYPES: [(u32, &str); 19] = [
 ];
 
 impl StorageType {
-    pub(super) fn of(number: u32) -> Result<Self, String> {
+    pub(super) fn from_number(number: u32) -> Result<Self, String> {
         if let Some((_, kind, ..)) = TYPES.iter().find(|(known, ..)| *known == number) {
             return Ok(*kind);
         }

@@ -124,7 +124,7 @@ impl PackedMatrix {
                 candle_core::bail!("the CPU has no products with {weight_type} weights")
             }
         };
-        Ok(Self::of(panels, outputs, inputs))
+        Ok(Self::from_panels(panels, outputs, inputs))
     }
 
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
@@ -166,7 +166,7 @@ impl PackedMatrix {
                 })?)
             }
         };
-        Ok(Self::of(panels, outputs, inputs))
+        Ok(Self::from_panels(panels, outputs, inputs))
     }
 
     /// Packs a weight that is stored in MXFP4, without loss: its blocks `[outputs, inputs / 32, 16]` and the exponents of
@@ -200,7 +200,7 @@ impl PackedMatrix {
             }
         }
         let panels = Panels::blocks::<Mx4Group>(inputs, count * (1 + size), &bytes)?;
-        Ok(Self::of(panels, outputs, inputs))
+        Ok(Self::from_panels(panels, outputs, inputs))
     }
 
     /// Bits per weight, once packed, for a weight that is stored in such blocks.
@@ -221,7 +221,7 @@ impl PackedMatrix {
         }
     }
 
-    fn of(panels: Panels, outputs: usize, inputs: usize) -> Self {
+    fn from_panels(panels: Panels, outputs: usize, inputs: usize) -> Self {
         Self {
             parts: vec![Part { panels, outputs }],
             outputs,

@@ -175,7 +175,7 @@ impl CudaModel {
         let fp8 = precision.weights == WeightType::F8E4M3;
         let angles = |table: RotaryTable| {
             let (cos, sin) = table.tables();
-            let (cos, sin) = (Array::of(cos)?, Array::of(sin)?);
+            let (cos, sin) = (Array::from_tensor(cos)?, Array::from_tensor(sin)?);
             Ok::<_, ModelError>(Angles { table, cos, sin })
         };
         let ropes = self.ropes.into_iter().map(angles);

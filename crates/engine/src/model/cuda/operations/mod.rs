@@ -128,7 +128,7 @@ impl Pair {
         })
     }
 
-    fn of(&self, target: Target) -> &Function {
+    fn function(&self, target: Target) -> &Function {
         match target {
             Target::Plain(_) => &self.plain,
             Target::Fp8(_) => &self.fp8,
@@ -282,7 +282,9 @@ impl Operations {
             args.push(count(width));
         }
         args.push(Arg::F32(eps));
-        self.rms_norm.of(out).launch(norm_grid(rows, width), &args)
+        self.rms_norm
+            .function(out)
+            .launch(norm_grid(rows, width), &args)
     }
 
     /// The RMS norm, in place, of a part of each of `rows` rows of `stride` numbers: the `weight.elements()` ones from `first` on.
@@ -346,7 +348,7 @@ impl Operations {
             Arg::F32(added.scale),
             Arg::F32(added.sum_scale),
         ]);
-        kernel.of(out).launch(norm_grid(rows, width), &args)
+        kernel.function(out).launch(norm_grid(rows, width), &args)
     }
 
     /// Splits a fused projection `[n, (heads + 2 · kv_heads) · head_dim]`, or with one `kv_heads` where values are keys: queries, normed and rotated, to `q` `[n, heads,
@@ -438,7 +440,7 @@ impl Operations {
             },
             Target::Fp8(_) => Grid::row(rows, threads_of_row(width)),
         };
-        kernel.of(out).launch(grid, &args)
+        kernel.function(out).launch(grid, &args)
     }
 
     /// Numbers in f32 times a factor, then within a bound, `bound · tanh(x / bound)`, if there is one; in place, their count is a

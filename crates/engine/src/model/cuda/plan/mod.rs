@@ -193,7 +193,7 @@ impl AttentionPlan {
             })
             .collect();
         for &window in windows {
-            if plan.of(window).is_none() {
+            if plan.for_window(window).is_none() {
                 let window = plan.effective(window);
                 let lists = plan_window(batch, settings, window, &tables);
                 plan.windows.push(lists.write(&mut plan.words));
@@ -203,7 +203,7 @@ impl AttentionPlan {
     }
 
     /// The work for layers with a window, if the plan was made for it.
-    pub fn of(&self, window: Option<usize>) -> Option<&WindowPlan> {
+    pub fn for_window(&self, window: Option<usize>) -> Option<&WindowPlan> {
         let window = self.effective(window);
         self.windows.iter().find(|plan| plan.window == window)
     }

@@ -109,7 +109,7 @@ fn check(batch: &StepBatch, settings: &PlanSettings) -> WindowPlan {
     for window in windows {
         check_window(batch, settings, &plan, window);
     }
-    *plan.of(None).unwrap()
+    *plan.for_window(None).unwrap()
 }
 
 fn check_window(
@@ -118,7 +118,7 @@ fn check_window(
     planned: &AttentionPlan,
     window: Option<usize>,
 ) {
-    let plan = planned.of(window).unwrap();
+    let plan = planned.for_window(window).unwrap();
     let longest = batch.rows.iter().map(|row| row.context_len).max().unwrap();
     let cuts = window.filter(|&keys| keys < longest);
     // Kernels read items and merges in units of 16 bytes, pairs of 8.
@@ -173,7 +173,7 @@ fn check_window(
 
 /// Keys that all items of both kernels read.
 fn keys_read(planned: &AttentionPlan, window: Option<usize>) -> usize {
-    let plan = planned.of(window).unwrap();
+    let plan = planned.for_window(window).unwrap();
     [plan.prefill, plan.decode]
         .iter()
         .flat_map(|section| (0..section.count).map(|index| section.offset + index * ITEM_WORDS))
@@ -290,7 +290,7 @@ fn a_window_leaves_earlier_keys_unread() {
     let windows = [Some(128), None];
     let plan = AttentionPlan::new(&batch, &SETTINGS, &windows).unwrap();
     assert!(keys_read(&plan, Some(128)) <= 64 * (128 + 15) + 32 * (128 + 31 + 15));
-    let windowed = plan.of(Some(128)).unwrap();
+    let windowed = plan.for_window(Some(128)).unwrap();
     assert_eq!((windowed.decode.count, windowed.prefill.count), (64, 32));
     assert_eq!(windowed.slots, 0);
 }
@@ -302,11 +302,11 @@ fn a_window_that_cuts_nothing_is_planned_as_none() {
     let plan = |windows: &[Option<usize>]| AttentionPlan::new(&batch, &SETTINGS, windows).unwrap();
     let none = plan(&[None]);
     assert_eq!(plan(&[Some(longest), None, Some(4096)]), none);
-    assert_eq!(none.of(Some(longest)), none.of(None));
-    assert_eq!(none.of(Some(longest - 1)), None);
+    assert_eq!(none.for_window(Some(longest)), none.for_window(None));
+    assert_eq!(none.for_window(Some(longest - 1)), None);
     // With one key less every row is cut, and nothing is shared.
     let cut = plan(&[Some(longest - 1)]);
-    assert!(cut.of(Some(longest - 1)).unwrap().prefill.count == 0);
+    assert!(cut.for_window(Some(longest - 1)).unwrap().prefill.count == 0);
 }
 
 proptest! {
@@ -356,7 +356,7 @@ proptest! {
         let plan = check(&batch, &settings);
         prop_assert!(plan.slots <= max_slots);
         let again = AttentionPlan::new(&batch, &settings, &[window, None]).unwrap();
-        prop_assert!(again.of(window).unwrap().slots <= max_slots);
+        prop_assert!(again.for_window(window).unwrap().slots <= max_slots);
         check_window(&batch, &settings, &again, window);
         prop_assert_eq!(again, AttentionPlan::new(&batch, &settings, &[window, None]).unwrap());
     }
