@@ -100,10 +100,6 @@ impl Estimate {
         }
     }
 
-    pub(crate) fn seconds(&self) -> f64 {
-        self.prompt_seconds + self.output_seconds
-    }
-
     pub(crate) fn memory(&self) -> String {
         let all = self.weights + self.cache + self.step;
         let each = match self.parts {

@@ -11,7 +11,7 @@
 //! | [`recorder`], [`statistics`] | what is recorded on the way, and its percentiles |
 //! | [`ceiling`] | what the device can do at best, measured |
 //! | `cost` | what a run must cost at least |
-//! | [`estimate`] | what a run will take, before it starts |
+//! | [`estimate`] | what a run of `juror judge` will take (`--dry-run`) |
 //! | [`limit`] | what kept a run from being faster |
 //! | [`breakdown`], [`report`] | where the time went; all figures |
 //! | [`session`] | from a model's files to figures |

@@ -7,11 +7,10 @@ use candle_core::Device;
 use super::measure::{MeasureSettings, measure};
 use super::shared::SharedModel;
 use super::workload::Job;
-use super::{Ceiling, Context, Estimate, Report, Tokens};
+use super::{Ceiling, Context, Report};
 use juror_engine::checkpoint::{ModelConfig, Weights};
 use juror_engine::engine::{EngineConfig, EngineError, Sampling};
 use juror_engine::model::cpu::instructions::InstructionSet;
-use juror_engine::model::memory::MemoryFootprint;
 use juror_engine::model::{ModelError, Precision};
 use juror_judge::judge::build::{
     BLOCK_SIZE, EngineOptions, WorkloadLengths, check_drafts, engine_config, load_model,
@@ -119,37 +118,6 @@ impl Bench {
         let profiled = measure(&self.model, config, some, &settings, &mut |_| {})?;
         report.breakdown = Report::new(&profiled, &context).breakdown;
         Ok(report)
-    }
-
-    /// The estimate for one run in an engine of these sizes; of several devices without what their sums take.
-    pub(crate) fn estimate(&self, engine: &EngineConfig) -> Estimate {
-        let Subject {
-            part: config,
-            precision,
-            device,
-            devices,
-            template,
-            jobs,
-            ..
-        } = &self.subject;
-        let prompts: usize = jobs.iter().map(|job| job.prompt.len()).sum();
-        let shared = if engine.prefix_cache {
-            template.len() * jobs.len()
-        } else {
-            0
-        };
-        let tokens = Tokens {
-            generations: jobs.len(),
-            prompts: prompts.saturating_sub(shared),
-            prompt_length: prompts / jobs.len().max(1),
-            outputs: jobs.iter().map(|job| job.output).sum(),
-        };
-        let footprint = MemoryFootprint::new(config, *precision, device);
-        let (packed, ceiling) = (self.packed, self.ceiling);
-        let model = (config, devices.len());
-        Estimate::new(
-            &tokens, model, *precision, packed, engine, ceiling, &footprint,
-        )
     }
 }
 

@@ -16,9 +16,9 @@ use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
-use super::{DONE, Failure, OrFail, counted, say};
+use super::{DONE, Failure, OrFail, say};
 use crate::bench::session::{Bench, COMMIT, Subject, features, machine};
-use crate::bench::{Job, LengthDistribution, Report, Seconds, Workload, workload};
+use crate::bench::{Job, LengthDistribution, Report, Workload, workload};
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
 use juror_engine::checkpoint::{ModelConfig, Weights};
@@ -149,14 +149,7 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     ));
     let bench = Bench::load(subject, &options)?;
     let config = bench.engine_config(&options);
-    let estimate = bench.estimate(&config);
     let runs = arguments.runs as usize;
-    say(&format!(
-        "estimate: about {} in {}, and {} of memory",
-        Seconds(estimate.seconds() * runs as f64),
-        counted(runs, "run"),
-        estimate.memory()
-    ));
     let (seed, breakdown) = (arguments.seed, !arguments.no_breakdown);
     let outputs = bench.subject.jobs.iter().map(|job| job.output as u64).sum();
     let mut reports: Vec<Report> = Vec::new();

@@ -129,10 +129,7 @@ fn short_runs_say_that_they_tell_little() {
         16 --output-tokens 2",
     );
     let ran = folder.run(&arguments);
-    ran.expect(
-        0,
-        &["estimate: about ", " in 1 run,", "GB (weights 0.00 GB"],
-    );
+    ran.expect(0, &[]);
     let limit = "limited by             too few samples to tell: 2 generations";
     assert!(ran.stdout.contains(limit), "{}", ran.stdout);
 }
