@@ -163,7 +163,6 @@ pub(crate) enum VerifyError {
     /// An input could not be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// The output could not be written.
     #[error("could not write the output: {0}")]
     Output(#[from] io::Error),
     /// The file of the output could not be written.
@@ -174,7 +173,6 @@ pub(crate) enum VerifyError {
     /// The thread that reads could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
-    /// An error of our own in reading.
     #[error("an error of juror itself ({0}); please report it with the input")]
     Panicked(String),
     #[error("interrupted")]

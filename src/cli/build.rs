@@ -237,7 +237,7 @@ impl BuildArguments {
     }
 
     /// Prints a table, where standard output has no rows on it.
-    fn table(&self, header: &[&str], rows: &[[String; 3]]) -> Result<(), Failure> {
+    fn table(&self, header: [&str; 3], rows: &[[String; 3]]) -> Result<(), Failure> {
         if self.quiet || self.out().is_none_or(|out| out == Path::new("/dev/stdout")) {
             return Ok(());
         }
@@ -294,7 +294,7 @@ fn hard(arguments: &BuildArguments) -> Result<u8, Failure> {
             [format!("{:.3}", of_c.c), of_c.samples.to_string(), kept]
         })
         .collect();
-    arguments.table(&["C", "samples", ""], &rows)?;
+    arguments.table(["C", "samples", ""], &rows)?;
     let mut facts = vec![format!(
         "{} of {voted} samples are hard to judge (0 < C < 1)",
         hard.hard
@@ -368,7 +368,7 @@ fn best(arguments: &BestArguments) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    common.table(&["best of", "expected reward", "questions"], &rows)?;
+    common.table(["best of", "expected reward", "questions"], &rows)?;
     let mut facts = Vec::new();
     if best.below > 0 {
         facts.push(format!(

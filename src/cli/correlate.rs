@@ -173,11 +173,8 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
         })
         .collect();
     let of = correlations.first().map_or("", |first| &first.x);
-    table::write(
-        &mut out,
-        [of, "points", "slope", "intercept", "R²", "p"],
-        &rows,
-    )?;
+    let header = [of, "points", "slope", "intercept", "R²", "p"];
+    table::write(&mut out, header, &rows)?;
     for Correlation { x, y, fit } in correlations {
         writeln!(out, "\n{}", escaped(&format!("{y} against {x}"))).or_fail()?;
         let points: Vec<[f64; 2]> = scores

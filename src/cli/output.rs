@@ -110,36 +110,14 @@ pub(super) struct TableArguments {
 }
 
 /// Arguments with the name of a file or folder to be written.
-pub(super) const WRITTEN: [&str; 10] = [
-    "output",
-    "summary_json",
-    "consensus",
-    "hard",
-    "json",
-    "rows_out",
-    "html",
-    "svg",
-    "profile",
-    "pages",
-];
-
-/// Paths that are neither written by the rule nor read as an input.
-const NEITHER: [&str; 1] = ["cache"];
+pub(super) const WRITTEN: &str =
+    "output summary_json consensus hard json rows_out html svg profile pages";
 
 /// Arguments that are a model in a file or a folder, or a name.
-const MODELS: [&str; 6] = [
-    "model",
-    "adapter",
-    "cascade",
-    "tokenizer",
-    "protocol",
-    "synthetic",
-];
+const MODELS: &str = "model adapter cascade tokenizer protocol synthetic";
 
 /// The keys of panels and protocols under which files are named.
-const NAMING: [&str; 6] = [
-    "model", "protocol", "options", "template", "schema", "grammar",
-];
+const NAMING: &str = "model protocol options template schema grammar";
 
 /// The files by which a folder is known as that of a model or an adapter.
 const OF_MODEL: [&str; 2] = ["config.json", "adapter_config.json"];
@@ -183,7 +161,7 @@ impl Read {
                 toml::Value::Array(list) => {
                     values.extend(list.into_iter().map(|one| (key.clone(), one)));
                 }
-                toml::Value::String(text) if NAMING.contains(&&*key) => {
+                toml::Value::String(text) if is_one_of(&key, NAMING) => {
                     let path = text.rsplit_once('=').map_or(&*text, |(_, path)| path);
                     if path.is_empty() {
                         continue;
@@ -199,6 +177,11 @@ impl Read {
             }
         }
     }
+}
+
+/// Whether a word is one of several with spaces between them.
+pub(super) fn is_one_of(word: &str, words: &str) -> bool {
+    words.split(' ').any(|one| one == word)
 }
 
 fn is_path(argument: &Arg) -> bool {
@@ -226,10 +209,11 @@ fn read_by_command_line() -> Read {
     }
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
-        let is_read = is_path(argument) && !WRITTEN.contains(&id) && !NEITHER.contains(&id);
+        // A cache is neither written by the rule nor read as an input.
+        let is_read = is_path(argument) && !is_one_of(id, WRITTEN) && id != "cache";
         let values = matches.try_get_raw(id).ok().flatten();
         for path in values.into_iter().flatten().map(PathBuf::from) {
-            if MODELS.contains(&id) {
+            if is_one_of(id, MODELS) {
                 read.add_model(&path);
             } else if is_read {
                 read.inputs.push(path.clone());

@@ -21,10 +21,10 @@ pub(super) fn columns() -> Option<usize> {
 /// each row, without the entries that are a dash.
 pub(super) fn write<'h>(
     out: &mut impl Write,
-    header: impl AsRef<[&'h str]>,
+    header: impl IntoIterator<Item = &'h str>,
     rows: &[impl AsRef<[String]>],
 ) -> Result<(), Failure> {
-    let header: Vec<Cow<str>> = header.as_ref().iter().map(|name| escaped(name)).collect();
+    let header: Vec<Cow<str>> = header.into_iter().map(escaped).collect();
     let rows = rows.iter().map(AsRef::as_ref);
     let rows: Vec<Vec<Cow<str>>> = rows
         .map(|row| row.iter().map(|cell| escaped(cell)).collect())

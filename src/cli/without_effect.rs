@@ -12,7 +12,7 @@ use clap::{ArgMatches, Command};
 use super::chat::CHAT;
 use super::endpoint::ENDPOINT;
 use super::engine::{ENGINE, JUDGE};
-use super::output::WRITTEN;
+use super::output::{WRITTEN, is_one_of};
 use super::sampling::SAMPLING;
 use juror_data::output::OutputFormat;
 use juror_judge::judge::RulesMode;
@@ -105,7 +105,7 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
         .collect();
     if ids.contains(&"force")
         && given.has("force")
-        && !ids.iter().any(|id| WRITTEN.contains(id) && given.has(id))
+        && !ids.iter().any(|id| is_one_of(id, WRITTEN) && given.has(id))
     {
         bail!(
             "--force changes nothing without an output: no file is written that could replace another; leave it out, or name one"

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, rollouts, row, words};
-use crate::serve::{Answer, Server, wait_until};
+use crate::serve::{Server, ServerResponse, wait_until};
 
 /// Text that would run, close an element, or hide, if it were not escaped.
 const EVIL: &str = "</div></article></details><script>alert(1)</script><img src=x onerror=alert(2)>\"'`{{ 7*7 }}\u{202e}\u{1b}[2J&lt;";
@@ -21,7 +21,7 @@ fn view(folder: &Folder, arguments: &[&str]) -> Server {
 }
 
 /// The lines whose records a page shows, in its order.
-fn lines(answer: &Answer) -> Vec<u32> {
+fn lines(answer: &ServerResponse) -> Vec<u32> {
     assert_eq!(answer.status, 200, "{}", answer.text);
     let parts = answer.text.split("<a class=\"own\" href=\"/verdict?line=");
     let line = |part: &str| part.split('"').next().unwrap().parse().unwrap();

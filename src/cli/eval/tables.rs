@@ -18,16 +18,7 @@ use juror_eval::report::numbers::{
 const SHOWN_FLIPS: usize = 5;
 
 /// Columns of the table of scores.
-const HEADER: [&str; 8] = [
-    "",
-    "labels",
-    "accuracy",
-    "of answered",
-    "F1",
-    "precision",
-    "recall",
-    "kappa",
-];
+const HEADER: &str = "|labels|accuracy|of answered|F1|precision|recall|kappa";
 
 fn row(name: &str, scores: &Scores) -> [String; 8] {
     [
@@ -98,21 +89,14 @@ fn parts(out: &mut impl Write, title: &str, parts: &[(String, &Measures)]) -> Re
         })
         .collect();
     writeln!(out).or_fail()?;
-    let accuracy = format!("{} accuracy", primary.name());
-    let names = [
-        title,
-        "labels",
-        &accuracy,
-        "F1",
-        "precision",
-        "recall",
-        "outcome accuracy",
-        "lucky guesses refused",
-    ];
+    let names = format!(
+        "{title}|labels|{} accuracy|F1|precision|recall|outcome accuracy|lucky guesses refused",
+        primary.name()
+    );
     // Where the outcome is the task, the last two columns would say nothing.
     let shown = if primary == Task::Outcome { 6 } else { 8 };
     let rows: Vec<&[String]> = rows.iter().map(|row| &row[..shown]).collect();
-    table::write(out, &names[..shown], &rows)
+    table::write(out, names.split('|').take(shown), &rows)
 }
 
 pub(super) fn print(
@@ -142,31 +126,8 @@ pub(super) fn print(
             counted(all.samples, "labelled sample")
         );
         table::write_heading(&mut out, &heading)?;
-        let mut rows = Vec::new();
-        for task in &tasks {
-            let Some(scores) = all.tasks.get(task) else {
-                // Another judge was asked.
-                rows.push(short_row(task.name(), DASH, DASH));
-                continue;
-            };
-            rows.push(row(task.name(), scores));
-            if let Some(means) = evaluation.over_subjects.get(task) {
-                let (accuracy, f1) = (estimate(Some(means.accuracy)), estimate(means.f1));
-                rows.push(short_row("  mean of subjects", &accuracy, &f1));
-            }
-            let rules = all.rules.get(task);
-            rows.extend(rules.map(|scores| row("  rules alone", scores)));
-            for (name, baseline) in [
-                ("  always true", &evaluation.always_true),
-                ("  always false", &evaluation.always_false),
-            ] {
-                rows.extend(baseline.get(task).map(|baseline| {
-                    let accuracy = percent_or_dash(Some(baseline.accuracy));
-                    short_row(name, &accuracy, &percent_or_dash(baseline.f1))
-                }));
-            }
-        }
-        table::write(&mut out, HEADER, &rows)?;
+        let rows = scores(evaluation, &tasks);
+        table::write(&mut out, HEADER.split('|'), &rows)?;
         for sentence in no_better(evaluation) {
             table::write_text(&mut out, &sentence)?;
         }
@@ -184,33 +145,7 @@ pub(super) fn print(
             .map(|of| (format!("{} to {} characters", of.from, of.to), &of.measures))
             .collect::<Vec<_>>();
         parts(&mut out, "by response length", &lengths)?;
-        for (task, reliability) in &evaluation.reliability {
-            let at = |best: Threshold| {
-                format!(
-                    "{} ({:.1} %)",
-                    threshold(best.threshold),
-                    100.0 * best.value
-                )
-            };
-            let auc = reliability.auc.map_or(String::new(), |auc| {
-                format!(", AUC {}", area(auc, reliability.auc_interval))
-            });
-            let f1 = reliability
-                .best_f1
-                .map_or(String::new(), |best| format!(", F1 at {}", at(best)));
-            let text = format!(
-                "{} probabilities: calibration error {:.3}, Brier score {:.3}{auc}; accuracy is highest at threshold {}{f1}",
-                task.name(),
-                reliability.calibration_error,
-                reliability.brier,
-                at(reliability.best_accuracy),
-            );
-            table::write_text(&mut out, &text)?;
-            if let Some(columns) = table::columns() {
-                let lines = bars::reliability(reliability, columns);
-                draw(&mut out, "", &lines)?;
-            }
-        }
+        print_reliability(&mut out, evaluation)?;
         if let Some(columns) = table::columns() {
             let lines = bars::tokens(&one.verdicts, columns);
             draw(&mut out, "tokens generated for a verdict", &lines)?;
@@ -229,28 +164,93 @@ pub(super) fn print(
     if let Some(choices) = choices {
         print_choices(&mut out, choices)?;
     }
-    if !reference.is_empty() {
-        let figure = |value: f64| format!("{value:.2}");
-        let rows: Vec<[String; 5]> = reference
-            .iter()
-            .map(|row| {
-                [
-                    row.judge.clone(),
-                    figure(row.outcome),
-                    figure(row.overall),
-                    figure(row.f1),
-                    or_dash(row.lucky_guess, figure),
-                ]
-            })
-            .collect();
-        writeln!(out, "published (arXiv 2602.11570), in percent\n").or_fail()?;
-        table::write(
-            &mut out,
-            ["judge", "outcome", "overall", "F1", "lucky guesses found"],
-            &rows,
-        )?;
-    }
+    print_reference(&mut out, reference)?;
     out.flush().or_fail()
+}
+
+/// The rows of the table of scores: each task with what it is compared with.
+fn scores(evaluation: &Evaluation, tasks: &BTreeSet<Task>) -> Vec<[String; 8]> {
+    let all = &evaluation.all;
+    let mut rows = Vec::new();
+    for task in tasks {
+        let Some(scores) = all.tasks.get(task) else {
+            // Another judge was asked.
+            rows.push(short_row(task.name(), DASH, DASH));
+            continue;
+        };
+        rows.push(row(task.name(), scores));
+        if let Some(means) = evaluation.over_subjects.get(task) {
+            let (accuracy, f1) = (estimate(Some(means.accuracy)), estimate(means.f1));
+            rows.push(short_row("  mean of subjects", &accuracy, &f1));
+        }
+        let rules = all.rules.get(task);
+        rows.extend(rules.map(|scores| row("  rules alone", scores)));
+        for (name, baseline) in [
+            ("  always true", &evaluation.always_true),
+            ("  always false", &evaluation.always_false),
+        ] {
+            rows.extend(baseline.get(task).map(|baseline| {
+                let accuracy = percent_or_dash(Some(baseline.accuracy));
+                short_row(name, &accuracy, &percent_or_dash(baseline.f1))
+            }));
+        }
+    }
+    rows
+}
+
+/// What the judge's probabilities are worth.
+fn print_reliability(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), Failure> {
+    for (task, reliability) in &evaluation.reliability {
+        let at = |best: Threshold| {
+            format!(
+                "{} ({:.1} %)",
+                threshold(best.threshold),
+                100.0 * best.value
+            )
+        };
+        let auc = reliability.auc.map_or(String::new(), |auc| {
+            format!(", AUC {}", area(auc, reliability.auc_interval))
+        });
+        let f1 = reliability
+            .best_f1
+            .map_or(String::new(), |best| format!(", F1 at {}", at(best)));
+        let text = format!(
+            "{} probabilities: calibration error {:.3}, Brier score {:.3}{auc}; accuracy is highest at threshold {}{f1}",
+            task.name(),
+            reliability.calibration_error,
+            reliability.brier,
+            at(reliability.best_accuracy),
+        );
+        table::write_text(out, &text)?;
+        if let Some(columns) = table::columns() {
+            let lines = bars::reliability(reliability, columns);
+            draw(out, "", &lines)?;
+        }
+    }
+    Ok(())
+}
+
+/// Published figures beside the judges'.
+fn print_reference(out: &mut impl Write, reference: &[PrimeRow]) -> Result<(), Failure> {
+    if reference.is_empty() {
+        return Ok(());
+    }
+    let figure = |value: f64| format!("{value:.2}");
+    let rows: Vec<[String; 5]> = reference
+        .iter()
+        .map(|row| {
+            [
+                row.judge.clone(),
+                figure(row.outcome),
+                figure(row.overall),
+                figure(row.f1),
+                or_dash(row.lucky_guess, figure),
+            ]
+        })
+        .collect();
+    writeln!(out, "published (arXiv 2602.11570), in percent\n").or_fail()?;
+    let header = ["judge", "outcome", "overall", "F1", "lucky guesses found"];
+    table::write(out, header, &rows)
 }
 
 /// Lines of a plot under its title, if there are any.
@@ -288,15 +288,8 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
     let subjects = subjects.map(|(name, of)| row(format!("  {name}"), of));
     let rows: Vec<[String; 6]> = all.chain(subjects).collect();
     if !rows.is_empty() {
-        let header = [
-            "",
-            "questions",
-            "accuracy",
-            "ties shared",
-            "tied",
-            "not read",
-        ];
-        table::write(out, header, &rows)?;
+        let header = "|questions|accuracy|ties shared|tied|not read";
+        table::write(out, header.split('|'), &rows)?;
     }
     if preferences.left_out > 0 {
         let text = format!(
@@ -379,11 +372,8 @@ fn print_comparisons(
                 ]
             })
             .collect();
-        table::write(
-            out,
-            ["", "accuracy", "F1", "mended", "broken", "McNemar's p"],
-            &rows,
-        )?;
+        let header = ["", "accuracy", "F1", "mended", "broken", "McNemar's p"];
+        table::write(out, header, &rows)?;
         for (task, _, flips) in &other.comparisons {
             for (name, is_mended) in [("mended", true), ("broken", false)] {
                 let of_kind = flips
@@ -409,9 +399,9 @@ fn print_comparisons(
 
 /// What each judge costs, and what it loses against the best.
 fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure> {
-    let cost = match choices.unit {
-        CostUnit::ParametersTimesTokens => "cost",
-        CostUnit::Tokens => "tokens",
+    let header = match choices.unit {
+        CostUnit::ParametersTimesTokens => "|cost|accuracy|against the best|McNemar's p|worth it",
+        CostUnit::Tokens => "|tokens|accuracy|against the best|McNemar's p|worth it",
     };
     let rows: Vec<[String; 6]> = choices
         .judges
@@ -438,18 +428,7 @@ fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure>
         choices.task.name()
     )
     .or_fail()?;
-    table::write(
-        out,
-        [
-            "",
-            cost,
-            "accuracy",
-            "against the best",
-            "McNemar's p",
-            "worth it",
-        ],
-        &rows,
-    )?;
+    table::write(out, header.split('|'), &rows)?;
     if choices.unit == CostUnit::Tokens {
         let text = "tokens: generated for a verdict; with --active-parameters of every judge the cost of a verdict is told instead";
         table::write_text(out, text)?;

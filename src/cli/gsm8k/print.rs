@@ -223,15 +223,9 @@ fn by_k(out: &mut impl Write, report: &Report) -> Result<(), Failure> {
     }
     writeln!(out).or_fail()?;
     if sets_shown > 1 {
-        let header = [
-            "",
-            "k",
-            "pass@k, % (original)",
-            "maj@k, % (original)",
-            "pass@k, % (platinum)",
-            "maj@k, % (platinum)",
-        ];
-        return table::write(out, header, &rows);
+        let header =
+            "|k|pass@k, % (original)|maj@k, % (original)|pass@k, % (platinum)|maj@k, % (platinum)";
+        return table::write(out, header.split('|'), &rows);
     }
     table::write(out, ["", "k", "pass@k, %", "maj@k, %"], &rows)
 }
@@ -306,18 +300,6 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
         })
     });
     let rows: Vec<[String; 11]> = rows.collect();
-    let header = [
-        "method",
-        "labels",
-        "n (responses)",
-        "agrees, %",
-        "kappa",
-        "right, %",
-        "both right",
-        "judge only",
-        "method only",
-        "neither",
-        "McNemar's p",
-    ];
-    table::write(out, header, &rows)
+    let header = "method|labels|n (responses)|agrees, %|kappa|right, %|both right|judge only|method only|neither|McNemar's p";
+    table::write(out, header.split('|'), &rows)
 }

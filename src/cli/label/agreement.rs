@@ -39,11 +39,8 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    table::write(
-        &mut out,
-        ["", "labels", "agreement", "kappa", "both say"],
-        &rows,
-    )?;
+    let header = ["", "labels", "agreement", "kappa", "both say"];
+    table::write(&mut out, header, &rows)?;
     if !pair.differing.is_empty() {
         writeln!(out, "\nthey disagree on\n").or_fail()?;
         let rows: Vec<[String; 4]> = pair.differing.iter().map(row).collect();

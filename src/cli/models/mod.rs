@@ -84,11 +84,8 @@ fn list(out: &mut StdoutLock) -> Result<(), Failure> {
             describe(&model),
         ]);
     }
-    table::write(
-        out,
-        ["model", "revision", "commit", "size", "family"],
-        &rows,
-    )?;
+    let header = ["model", "revision", "commit", "size", "family"];
+    table::write(out, header, &rows)?;
     table::write_text(
         out,
         "Besides these --model takes a folder (config.json, tokenizer.json, tokenizer_config.json, *.safetensors), a GGUF \
@@ -169,19 +166,8 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
             percent(judge.prime.and_then(|prime| prime.lucky_guess)),
         ]);
     }
-    let header = [
-        "alias",
-        "on the hub",
-        "base",
-        "protocol",
-        "billions",
-        "GB",
-        "outcome",
-        "overall",
-        "F1",
-        "lucky",
-    ];
-    table::write(out, header, &rows)?;
+    let header = "alias|on the hub|base|protocol|billions|GB|outcome|overall|F1|lucky";
+    table::write(out, header.split('|'), &rows)?;
     table::write_text(
         out,
         "Billions of parameters, and the memory that the weights take as they are published (half of it with --quantize q8_0, or fp8 on \

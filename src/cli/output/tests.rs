@@ -59,10 +59,13 @@ fn every_path_is_read_or_is_an_output_that_is_tried() {
     paths(&Arguments::command(), "", &mut |command, argument| {
         let id = argument.get_id().as_str();
         if READ.contains(&id) {
-            assert!(!WRITTEN.contains(&id), "{command}: {id}");
+            assert!(!is_one_of(id, WRITTEN), "{command}: {id}");
             return;
         }
-        assert!(WRITTEN.contains(&id), "{command}: is {id} read or written?");
+        assert!(
+            is_one_of(id, WRITTEN),
+            "{command}: is {id} read or written?"
+        );
         written += 1;
         let short = argument
             .get_short()
