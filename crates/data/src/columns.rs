@@ -210,7 +210,6 @@ impl ColumnMap {
         Self { preset, ..self }
     }
 
-    /// The preset that a row is read by.
     pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
         let preset = self.preset.map_or_else(|| Preset::recognise(row), Ok)?;
         if !self.names(Field::Response) {

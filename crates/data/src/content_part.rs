@@ -7,7 +7,6 @@ const KINDS: &str = include_str!("content_parts.tsv");
 
 /// What thinking is called where it is left out.
 pub const REASONING: &str = "reasoning";
-/// What the calls of tools are called.
 pub(super) const TOOL_CALLS: &str = "tool calls";
 /// What their results are called.
 pub(super) const TOOL_RESULTS: &str = "tool results";

@@ -9,7 +9,6 @@ use juror_base::terminal::escaped;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DatasetError {
-    /// No input was named.
     #[error(
         "no input: name a JSONL, CSV or Parquet file, a folder of them, or `-` for standard input"
     )]
@@ -17,25 +16,20 @@ pub enum DatasetError {
     /// An input that is not there, or may not be read.
     #[error("could not read {file}: {source}")]
     Read { file: String, source: io::Error },
-    /// A folder without a single file to read.
     #[error(
         "{folder} holds no file to read: juror looks for names that end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), and leaves out outputs with a journal beside them"
     )]
     EmptyFolder { folder: String },
-    /// The same file twice.
     #[error("{second} is {first} once more: every row would be judged twice; name it once")]
     DuplicateInput { first: String, second: String },
-    /// The output among the inputs.
     #[error("{file} is the output as well as an input: choose another output with `-o`")]
     OutputIsInput { file: String },
-    /// A file of a kind that is not read.
     #[error("{file} is {found}, which is not read: {}", advice)]
     Format {
         file: String,
         found: &'static str,
         advice: &'static str,
     },
-    /// Compressed data that end too early or are damaged.
     #[error(
         "{file} is cut short or damaged: its {compression} data break off after line {line} ({source}); copy or compress it again"
     )]
@@ -45,7 +39,6 @@ pub enum DatasetError {
         line: usize,
         source: io::Error,
     },
-    /// A line that is too long.
     #[error(
         "{file}:{line}: a row, or space before one, of more than {read} bytes: these are not JSON lines, or lines may be longer with --max-line-bytes"
     )]
@@ -54,14 +47,12 @@ pub enum DatasetError {
         line: usize,
         read: u64,
     },
-    /// A damaged JSON array, or objects with something else between them.
     #[error("{file}:{line}: the JSON {what}: mend the file, or write one JSON object a line")]
     Array {
         file: String,
         line: usize,
         what: &'static str,
     },
-    /// A Parquet file that cannot be read.
     #[error(
         "{file} cannot be read as Parquet after row {rows}: {reason}; write it again, or convert it to JSON lines"
     )]
@@ -70,20 +61,16 @@ pub enum DatasetError {
         rows: usize,
         reason: String,
     },
-    /// Keys of `--keep` that no row has.
     #[error("none of the rows read has {keys}, named by --keep: name keys of the input, or `all`")]
     NothingKept { keys: String },
-    /// What must be kept until the end of the run could not be written to a temporary file.
     #[error(
         "could not keep {what} in a temporary file: {source}; make room beside the output (or where TMPDIR points)"
     )]
     Spool { what: String, source: io::Error },
-    /// A file is not what it was when the run began.
     #[error(
         "{file} was changed while it was being judged: row {row} of the input is not what it was when the run began; put it back and run the same command again to go on, or begin anew with --restart"
     )]
     Changed { file: String, row: usize },
-    /// Inputs that can be read but hold no rows.
     #[error("no rows in {files}: the input is empty")]
     Empty { files: String },
     /// Lines that cannot become samples; nothing was judged.

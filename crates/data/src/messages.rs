@@ -89,7 +89,6 @@ pub(super) fn listed(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What was taken, and what of it was left out.
 fn without(taken: &'static str, left_out: &[&str]) -> Cow<'static, str> {
     match left_out {
         [] => taken.into(),

@@ -295,7 +295,6 @@ pub(super) struct RowsBuilder<'o> {
     copied: Option<(usize, u64)>,
 }
 
-/// A row as it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawRow<'l> {
     /// The source's name in messages.

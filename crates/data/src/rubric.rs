@@ -9,7 +9,6 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The most criteria of one rubric.
 const MOST_CRITERIA: usize = 200;
 
 /// The highest grade of a scale.

@@ -32,7 +32,6 @@ pub trait Samples: Sync {
     /// The samples at `positions`, in that order.
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError>;
 
-    /// The position of the sample with this index.
     fn position(&self, index: usize) -> Option<usize> {
         // Without shards, index and position are the same.
         if index < self.count() && self.outline(index).index == index {

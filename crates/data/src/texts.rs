@@ -558,7 +558,6 @@ impl Row<'_> {
     }
 }
 
-/// The texts of a field.
 #[derive(Debug, Default)]
 struct FieldTexts {
     texts: Vec<String>,

@@ -57,7 +57,6 @@ pub struct VerdictLine<'l> {
 }
 
 impl<'l> VerdictLine<'l> {
-    /// Reads a line.
     pub fn parse(row: &'l [u8]) -> Result<Self, String> {
         serde_json::from_slice(row).map_err(|error| {
             let why = of_another_kind(row).unwrap_or_else(|| error.to_string());

@@ -169,7 +169,7 @@ impl Repository {
         self.missing(commit, want).is_empty()
             && (!self.files.is_empty()
                 || DESCRIPTION
-                    .iter()
+                    .split(' ')
                     .all(|file| self.has(commit, file) || self.absence(commit, file).exists()))
     }
 
@@ -227,7 +227,7 @@ impl Repository {
         // An index that cannot be read is reported when the weights are opened.
         let weights = layout::weight_files(&self.snapshot(commit)).unwrap_or_default();
         let weights = weights.iter().map(String::as_str).filter(|_| everything);
-        let described = DESCRIPTION.into_iter().chain([WEIGHTS_INDEX]);
+        let described = DESCRIPTION.split(' ').chain([WEIGHTS_INDEX]);
         described
             .chain(weights)
             .filter_map(FileName::parse)

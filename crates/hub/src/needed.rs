@@ -7,16 +7,9 @@ use crate::error::Fault;
 use crate::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf, pickled};
 use crate::name::{FileName, HubId};
 
-/// The files besides the weights.
-pub(crate) const DESCRIPTION: [&str; 7] = [
-    CONFIG_FILE,
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "chat_template.jinja",
-    "special_tokens_map.json",
-    "judge.json",
-];
+/// The files besides the weights, with spaces between them.
+pub(crate) const DESCRIPTION: &str = "config.json generation_config.json tokenizer.json tokenizer_config.json chat_template.jinja \
+    special_tokens_map.json judge.json";
 
 /// Refuses a repository that has no checkpoint for this program.
 pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
@@ -89,7 +82,7 @@ pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
 /// The files that describe a model, present or not.
 pub(crate) fn description(files: &BTreeSet<String>) -> Vec<FileName> {
     let index = (!files.contains(WEIGHTS_FILE)).then_some(WEIGHTS_INDEX);
-    let names = DESCRIPTION.into_iter().chain(index);
+    let names = DESCRIPTION.split(' ').chain(index);
     names.filter_map(FileName::parse).collect()
 }
 

@@ -98,7 +98,6 @@ impl Manifest {
 pub struct Identity {
     /// What the user calls it.
     pub name: String,
-    /// The hash of what it is.
     pub hash: String,
 }
 

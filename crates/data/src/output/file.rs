@@ -147,7 +147,6 @@ impl OutputFile {
 }
 
 impl Mark {
-    /// Whether a file has it.
     fn is_on(&self, path: &Path) -> bool {
         match self {
             Self::Journal(of) => journal_path(of).exists(),
@@ -160,7 +159,7 @@ impl Mark {
 }
 
 /// Whether every row of a file, or the one object that it is, has these values.
-fn all_rows_have(path: &Path, wanted: &[&str]) -> bool {
+fn all_rows_have(path: &Path, wanted: &str) -> bool {
     let has = |row: &Value, wanted: &str| {
         let (pointer, beginning) = wanted.split_once('=').unwrap_or((wanted, ""));
         let value = row.pointer(pointer);
@@ -181,7 +180,7 @@ fn all_rows_have(path: &Path, wanted: &[&str]) -> bool {
             Ok(Next::End) => return count > 0,
             Ok(Next::Row) => {
                 let value: Value = serde_json::from_slice(&row).unwrap_or_default();
-                if !wanted.iter().all(|wanted| has(&value, wanted)) {
+                if !wanted.split(", ").all(|wanted| has(&value, wanted)) {
                     return false;
                 }
                 count += 1;

@@ -408,7 +408,6 @@ fn write_group<W: Write + Send>(
     Ok(())
 }
 
-/// Writes one key of the messages in a column.
 fn write_messages<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<W>,
     column: &Column,

@@ -188,14 +188,8 @@ impl Adapter {
 
     /// BLAKE3 over its files: its identity, as a run's manifest records it.
     pub fn hash(&self) -> Result<String, CheckpointError> {
-        let texts = [
-            ADAPTER_CONFIG,
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "chat_template.jinja",
-            "judge.json",
-        ];
-        self.source.hash_of(&texts, &[ADAPTER_WEIGHTS.to_owned()])
+        let texts = "adapter_config.json tokenizer.json tokenizer_config.json chat_template.jinja judge.json";
+        self.source.hash_of(texts, &[ADAPTER_WEIGHTS.to_owned()])
     }
 
     /// Whether a base model's tensor belongs to a module that was trained whole. As in peft a name may be the end of another.

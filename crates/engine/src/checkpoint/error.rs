@@ -5,16 +5,13 @@ use std::path::{Path, PathBuf};
 /// An error of a checkpoint: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// `--model` named neither a folder, a file, an id on the hub nor an alias.
     #[error(
         "no model `{name}`: give `tiny` (built in), a folder that holds config.json, tokenizer.json and *.safetensors, an id \
          on the Hugging Face hub (org/name), or an alias that `juror models list --known` shows"
     )]
     UnknownModel { name: String },
-    /// `--synthetic` named neither a known shape nor a configuration file.
     #[error("no shape `{name}`: give the path of a config.json, or one of {known}")]
     UnknownShape { name: String, known: String },
-    /// A model folder lacks a file.
     #[error("{}: no {file} in this model folder", folder.display())]
     MissingFile { folder: PathBuf, file: String },
     /// A model folder has pickled weights and no others.
@@ -27,7 +24,6 @@ pub enum CheckpointError {
     /// The hub or its cache could not provide the model.
     #[error(transparent)]
     Hub(#[from] juror_hub::HubError),
-    /// As [`Self::Hub`], for a name that may be meant as a path, since its parent folder exists.
     #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
     NeitherHubNorPath {
         path: PathBuf,
@@ -55,7 +51,6 @@ pub enum CheckpointError {
         /// What is wrong with it.
         message: String,
     },
-    /// The checkpoint's tensors are not the ones the configuration describes.
     #[error("{model}: the weights do not fit config.json: {message}")]
     Mismatch { model: String, message: String },
     /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF models in one folder.

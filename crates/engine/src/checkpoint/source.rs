@@ -13,14 +13,7 @@ use crate::checkpoint::CheckpointError;
 use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
 
 /// Files that, with the weights, decide what a model answers.
-const IDENTITY_FILES: [&str; 6] = [
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "chat_template.jinja",
-    "judge.json",
-];
+const IDENTITY_FILES: &str = "config.json generation_config.json tokenizer.json tokenizer_config.json chat_template.jinja judge.json";
 
 /// The longest text file of a model, in bytes; vocabularies of 260 thousand tokens take 35 MB.
 const MAX_TEXT: u64 = 128 << 20;
@@ -152,7 +145,6 @@ impl ModelSource {
         }
     }
 
-    /// The hash of that adapter.
     pub fn adapter_hash(&self) -> Result<Option<String>, CheckpointError> {
         self.adapter().map(Adapter::hash).transpose()
     }
@@ -253,25 +245,25 @@ impl ModelSource {
                     .to_string())
             }
             // Texts made from a GGUF file's metadata are covered by the file.
-            Self::Gguf(_) => self.hash_of(&[], &super::weights::files(self)?),
-            _ => self.hash_of(&IDENTITY_FILES, &super::weights::files(self)?),
+            Self::Gguf(_) => self.hash_of("", &super::weights::files(self)?),
+            _ => self.hash_of(IDENTITY_FILES, &super::weights::files(self)?),
         }
     }
 
     /// The same over configuration, tokenizer and chat template alone: what prompts and answers depend on where the weights are elsewhere.
     pub fn description_hash(&self) -> Result<String, CheckpointError> {
-        self.hash_of(&IDENTITY_FILES, &[])
+        self.hash_of(IDENTITY_FILES, &[])
     }
 
     /// BLAKE3 over the given weight files, and over those text files that exist.
     pub(super) fn hash_of(
         &self,
-        texts: &[&str],
+        texts: &str,
         weights: &[String],
     ) -> Result<String, CheckpointError> {
         let mut hasher = blake3::Hasher::new();
         // Names and lengths are hashed too, so that no file can pass for part of another.
-        for file in texts.iter().filter(|file| self.has(file)) {
+        for file in texts.split_whitespace().filter(|file| self.has(file)) {
             let text = self.read_text(file)?;
             hasher.update(format!("{file}\n{}\n", text.len()).as_bytes());
             hasher.update(text.as_bytes());

@@ -50,7 +50,6 @@ impl EngineConfig {
         slots_for(sequences)
     }
 
-    /// Bytes of the cache that this engine has of a model.
     pub fn cache_bytes(&self, model: &MemoryFootprint) -> usize {
         let windowed = model.windowed.map_or(0, |(window, bytes)| {
             let blocks = self.windowed_blocks(window, model.steps_in_flight);

@@ -143,7 +143,6 @@ impl TokenSet {
         &self.words
     }
 
-    /// Whether a token is in the set.
     pub fn contains(&self, token: u32) -> bool {
         let word = self.words.get(token as usize / 32);
         word.is_some_and(|word| word >> (token % 32) & 1 == 1)

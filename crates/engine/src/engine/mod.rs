@@ -62,12 +62,10 @@ use crate::model::ModelError;
 pub enum EngineError {
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A tensor operation outside the model failed.
     #[error("a tensor operation failed: {0}")]
     Tensor(#[from] candle_core::Error),
     #[error("{0}")]
     Config(String),
-    /// Not even the smallest step fits into the device's memory.
     #[error(
         "out of memory with one sequence in steps of {tokens} tokens and {blocks} KV blocks ({reason}): free memory on \
          the device, or give a smaller --kv-blocks, --max-new-tokens or model; finished verdicts are in the journal, \
@@ -80,16 +78,13 @@ pub enum EngineError {
         blocks: usize,
         reason: String,
     },
-    /// An engine elsewhere answers no more.
     #[error("{0}; finished verdicts are in the journal, run the same command again to go on")]
     Elsewhere(String),
-    /// An error of our own in the engine's thread.
     #[error(
         "an error of juror itself in the engine ({0}); please report it. Finished verdicts are in the journal, run the same \
          command again to go on"
     )]
     Panicked(String),
-    /// The engine's thread ended without a last report.
     #[error(
         "the engine stopped unexpectedly; finished verdicts are in the journal, run the same command again to go on"
     )]

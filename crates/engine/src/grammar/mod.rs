@@ -30,7 +30,6 @@ pub enum GrammarError {
     /// It is not of its form, or too large.
     #[error("{0}")]
     Source(String),
-    /// The model's vocabulary cannot be constrained.
     #[error("the bytes of its tokens are unknown: only vocabularies of BPE and Unigram say them")]
     Vocabulary,
 }
@@ -90,7 +89,6 @@ impl GrammarCompiler {
         })
     }
 
-    /// Makes a grammar.
     pub fn compile(&self, source: &GrammarSource) -> Result<Grammar, GrammarError> {
         let mut matcher = matcher(&self.factory, source)?;
         let firsts = mask(&mut matcher, &self.eos);

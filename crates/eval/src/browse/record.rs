@@ -145,7 +145,6 @@ impl Index {
         })
     }
 
-    /// A record of what was read.
     pub(super) fn record(
         &self,
         at: u32,

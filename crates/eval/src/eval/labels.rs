@@ -8,36 +8,25 @@ use juror_data::Keep;
 ///
 /// `label` and `answer` are not among them: data sets use these for much else. `ProcessBench`'s `label`, the first wrong
 /// step, is read beside its `final_answer_correct`.
-const KEYS: [(LabelField, &[&str]); 5] = [
+const KEYS: [(LabelField, &str); 5] = [
     (
         LabelField::Outcome,
-        &[
-            "outcome_label",
-            "y_outcome",
-            "outcome",
-            "is_correct",
-            "gold_judgment",
-            "gold_correct",
-            "human_judgment_result",
-            "GPT_4o_final_judgment_result",
-            FINAL_ANSWER,
-            "label.outcome",
-            INSPECT,
-        ],
+        "outcome_label y_outcome outcome is_correct gold_judgment gold_correct human_judgment_result \
+        GPT_4o_final_judgment_result final_answer_correct label.outcome scores.*.value",
     ),
     (
         LabelField::Overall,
-        &["overall_label", "y_overall", "overall", "label.overall"],
+        "overall_label y_overall overall label.overall",
     ),
     (
         LabelField::Process,
-        &["process_label", "y_process", "process", "label.process"],
+        "process_label y_process process label.process",
     ),
     (
         LabelField::Subject,
-        &["subject", "domain", "category", "discipline", "subset"],
+        "subject domain category discipline subset",
     ),
-    (LabelField::AnswerType, &["answer_type", "task_type"]),
+    (LabelField::AnswerType, "answer_type task_type"),
 ];
 
 /// `VerifierBench`'s key for the outcome.
@@ -53,7 +42,6 @@ const FINAL_ANSWER: &str = "final_answer_correct";
 const FIRST_ERROR: &str = "label";
 
 named! {
-    /// A field of a label.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LabelField {
         /// Whether the final answer is right.
@@ -121,7 +109,7 @@ pub struct LabelColumns {
 impl Default for LabelColumns {
     fn default() -> Self {
         Self {
-            keys: KEYS.map(|(field, keys)| (field, keys.iter().map(|&key| key.into()).collect())),
+            keys: KEYS.map(|(field, keys)| (field, keys.split(' ').map(Into::into).collect())),
             letters: None,
         }
     }
@@ -391,7 +379,7 @@ mod tests {
     #[test]
     fn labels_of_data_sets_are_read() {
         let page = include_str!("../../../../docs/guide/eval.md");
-        for key in KEYS.iter().flat_map(|(_, keys)| *keys) {
+        for key in KEYS.iter().flat_map(|(_, keys)| keys.split(' ')) {
             assert!(page.contains(&format!("`{key}`")), "{key}");
         }
         let read = |row: Value| {

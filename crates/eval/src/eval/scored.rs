@@ -31,7 +31,6 @@ impl Names {
         number
     }
 
-    /// The name of a number.
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
@@ -94,7 +93,6 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Adds a sample with its label.
     pub(crate) fn add_sample(&mut self, sample: &Sample, mut label: Label) {
         // Being a better response also labels it as right, unless the row has a label of its own.
         if label.is_empty() {
@@ -244,7 +242,6 @@ impl Samples {
         Ok(keys)
     }
 
-    /// The ids of the first samples.
     pub fn first_ids(&self) -> impl Iterator<Item = &str> {
         self.ids.iter().map(|id| &**id)
     }

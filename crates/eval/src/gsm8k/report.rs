@@ -31,20 +31,13 @@ pub struct Made {
 }
 
 impl Made {
-    pub(crate) const KEYS: [&str; 5] = [
-        "model",
-        "shots",
-        "shots-source",
-        "prompt-format",
-        "decoding",
-    ];
+    pub(crate) const KEYS: &str = "model, shots, shots-source, prompt-format, decoding";
 
     /// Sets the value that `KEY=TEXT` states.
     pub fn state(&mut self, text: &str) -> Result<(), String> {
-        let keys = || Self::KEYS.join(", ");
         let (key, value) = text
             .split_once('=')
-            .ok_or_else(|| format!("{text:?} is no KEY=TEXT; KEY is one of {}", keys()))?;
+            .ok_or_else(|| format!("{text:?} is no KEY=TEXT; KEY is one of {}", Self::KEYS))?;
         let value = value.trim();
         let field = match key.trim() {
             "shots" => {
@@ -58,7 +51,7 @@ impl Made {
             "shots-source" => &mut self.shots_source,
             "prompt-format" => &mut self.prompt_format,
             "decoding" => &mut self.decoding,
-            other => return Err(format!("{other:?} is none of {}", keys())),
+            other => return Err(format!("{other:?} is none of {}", Self::KEYS)),
         };
         *field = Some(value.to_owned());
         Ok(())

@@ -16,7 +16,6 @@ use juror_data::output::{folder_of, sync_folder};
 /// The longest line, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// One label: a line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelLine {
@@ -92,7 +91,6 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, EvalError
     Ok(labels)
 }
 
-/// The labels of a file.
 pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, EvalError> {
     let mut file = File::open(path).map_err(EvalError::unreadable(path))?;
     let labels = read(&mut file, path)?;

@@ -36,19 +36,8 @@ const MAX_DEPTH: usize = 96;
 const MAX_GROWTH: usize = 64;
 
 /// Commands that are refused: those that define commands, and those that discard their arguments.
-const REFUSED: [&str; 11] = [
-    "def",
-    "edef",
-    "gdef",
-    "xdef",
-    "let",
-    "futurelet",
-    "newcommand",
-    "renewcommand",
-    "providecommand",
-    "sideset",
-    "label",
-];
+const REFUSED: &str =
+    "def edef gdef xdef let futurelet newcommand renewcommand providecommand sideset label";
 
 /// Commands that the parser does not know, with replacements. The colour stands for a frame; other colours are left out.
 const REWRITTEN: [(&str, &str); 11] = [
@@ -105,7 +94,7 @@ fn prepared(source: &str) -> Option<String> {
                 match name {
                     "begin" | "begingroup" | "left" => depth += 1,
                     "end" | "endgroup" | "right" => depth = depth.checked_sub(1)?,
-                    name if REFUSED.contains(&name) => return None,
+                    name if REFUSED.split(' ').any(|one| one == name) => return None,
                     _ => {}
                 }
                 rest = &after[name.len()..];
@@ -269,13 +258,7 @@ const NODES: [(&str, usize); 14] = [
 const LENGTHS: [&str; 4] = ["width", "linethickness", "minsize", "maxsize"];
 
 /// Attributes whose values are `true` or `false`.
-const FLAGS: [&str; 5] = [
-    "displaystyle",
-    "stretchy",
-    "symmetric",
-    "largeop",
-    "movablelimits",
-];
+const FLAGS: &str = "displaystyle stretchy symmetric largeop movablelimits";
 
 /// The output, parsed again and written from lists of elements and attributes; `None` if anything is not on them.
 fn checked(written: &[u8]) -> Option<String> {
@@ -374,7 +357,7 @@ fn attributes<'t>(mut rest: &'t str, html: &mut String) -> Option<(&'t str, bool
             "display" => matches!(value, "inline" | "block"),
             "scriptlevel" => matches!(value, "0" | "1" | "2"),
             "mathvariant" => value == "normal",
-            name if FLAGS.contains(&name) => matches!(value, "true" | "false"),
+            name if FLAGS.split(' ').any(|flag| flag == name) => matches!(value, "true" | "false"),
             name if LENGTHS.contains(&name) => value.strip_suffix("em").is_some_and(|number| {
                 number
                     .chars()

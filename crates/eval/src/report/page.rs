@@ -55,7 +55,6 @@ fn escape(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Erro
     }
 }
 
-/// Renders a template with values.
 pub(crate) fn render(template: &str, values: impl Serialize) -> Result<String, Error> {
     let templates = TEMPLATES
         .as_ref()

@@ -84,7 +84,6 @@ pub(super) fn escape_into(html: &mut String, text: &str, marked: bool) {
     }
 }
 
-/// A formula in a text.
 struct Formula<'t> {
     source: &'t str,
     display: bool,

@@ -45,7 +45,6 @@ fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     })
 }
 
-/// The only number of a text.
 fn only_number(text: &str) -> Option<Number<'_>> {
     let mut numbers = numbers(text);
     numbers.next().filter(|_| numbers.next().is_none())

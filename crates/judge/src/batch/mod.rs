@@ -38,7 +38,6 @@ pub enum BatchError {
     Input(#[from] DatasetError),
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// Standard output cannot be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] io::Error),
     #[error(transparent)]
@@ -51,13 +50,11 @@ pub enum BatchError {
     Judge(#[from] JudgeError),
     #[error(transparent)]
     Thread(#[from] ThreadError),
-    /// A batch file without a line.
     #[error("no requests in {file}: a batch file holds one JSON object a line")]
     NoRequests { file: String },
     /// Lines of answers that cannot be used.
     #[error("{}", bad_outputs(.0))]
     BadOutputs(BadLines),
-    /// No answer belongs to the input.
     #[error(
         "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
          `juror batch export`"

@@ -95,7 +95,6 @@ enum Line {
 #[derive(Default)]
 struct Lines {
     lines: Vec<Line>,
-    /// The line that has a name.
     names: HashMap<String, usize>,
 }
 
@@ -125,7 +124,6 @@ impl Lines {
 struct AnsweredLine {
     /// The hash of the request's line: a request that was changed since is answered again.
     request: String,
-    /// The line of the output.
     output: Value,
 }
 
@@ -386,7 +384,6 @@ impl Unfinished {
     }
 }
 
-/// The answers of a run.
 struct Answers {
     journal: Journal,
     /// Of each line of the batch where its answer is.

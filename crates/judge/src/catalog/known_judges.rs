@@ -10,7 +10,6 @@ use juror_engine::checkpoint::CheckpointError;
 use juror_engine::engine::Sampling;
 use juror_hub::HubId;
 
-/// A judge that is known to judge.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownJudge {

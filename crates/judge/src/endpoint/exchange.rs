@@ -248,7 +248,6 @@ impl Exchange {
         (prompt, text.len().div_ceil(BYTES_PER_TOKEN))
     }
 
-    /// The completion of an answer.
     pub(super) fn completion(
         &self,
         request: Request,

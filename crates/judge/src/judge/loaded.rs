@@ -43,7 +43,6 @@ pub enum LoadError {
     /// There is no such protocol, or its file cannot be used.
     #[error(transparent)]
     Protocol(#[from] DeclarationError),
-    /// The protocol comes without a prompt text.
     #[error("protocol {protocol} has no prompt text of its own: give one as the prompt")]
     NoPrompt { protocol: String },
     /// The prompt text has a fault.
@@ -145,7 +144,6 @@ impl Judge {
         })
     }
 
-    /// Its engines.
     pub(super) fn into_engines(self) -> Vec<DeviceEngine> {
         self.engines
     }

@@ -205,7 +205,6 @@ impl RunOptions {
     }
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
     /// Every trial was handed to the sink.
@@ -220,7 +219,6 @@ pub enum JudgeError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// One of several engines failed.
     #[error(
         "{device}: {source}. The same command goes on from the journal, also without this device"
     )]
@@ -236,7 +234,6 @@ pub enum JudgeError {
     /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
-    /// An error of our own, outside any one sample.
     #[error(
         "an error of juror itself ({0}); please report it. Finished verdicts are in the journal, run the same command again \
          to go on"
@@ -245,7 +242,6 @@ pub enum JudgeError {
     /// Invalid options.
     #[error("{0}")]
     Options(String),
-    /// Standard output could not be written.
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] std::io::Error),
     /// The sink refused a verdict.

@@ -445,7 +445,6 @@ impl Shared {
     }
 }
 
-/// Builds the engines of a service.
 fn build(
     setup: &ServiceSetup,
     engine: &EngineOptions,

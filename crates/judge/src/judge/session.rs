@@ -138,7 +138,6 @@ pub enum SessionError {
     TooMany(String),
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The verdicts could not be read again.
     #[error("could not read the verdicts again: {0}")]
     Consensus(#[source] std::io::Error),
 }

@@ -18,7 +18,6 @@ use juror_engine::engine::Stats;
 pub struct Share {
     /// The verdicts that have it.
     pub count: usize,
-    /// All of which it is known.
     pub known: usize,
 }
 

@@ -31,14 +31,7 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 /// Around a mark's number: Unicode noncharacters.
 const MARK: (char, char) = ('\u{FDD4}', '\u{FDD5}');
 
-const ROLES: [&str; 6] = [
-    "system",
-    "developer",
-    "user",
-    "assistant",
-    "tool",
-    "function",
-];
+const ROLES: &str = "system, developer, user, assistant, tool, function";
 
 /// Generation prompts whose thinking is remembered.
 const REMEMBERED: usize = 64;
@@ -374,7 +367,7 @@ fn written(messages: &[Message], mut content: impl FnMut(&Message) -> String) ->
 /// nothing that the model was trained on.
 fn check_roles(messages: &[Message], template: &str) -> Result<(), String> {
     let is_known = |role: &str| {
-        ROLES.contains(&role)
+        ROLES.split(", ").any(|known| known == role)
             || ['\'', '"']
                 .iter()
                 .any(|quote| template.contains(&format!("{quote}{role}{quote}")))
@@ -382,10 +375,9 @@ fn check_roles(messages: &[Message], template: &str) -> Result<(), String> {
     let unknown = messages.iter().position(|message| !is_known(&message.role));
     match unknown {
         Some(at) => Err(format!(
-            "`messages`: message {} has the role `{}`, which neither OpenAI's API nor the model's chat template has: use {}",
+            "`messages`: message {} has the role `{}`, which neither OpenAI's API nor the model's chat template has: use {ROLES}",
             at + 1,
-            messages[at].role,
-            ROLES.join(", ")
+            messages[at].role
         )),
         None => Ok(()),
     }

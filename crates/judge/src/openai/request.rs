@@ -22,10 +22,8 @@ const LONGEST_STOP: usize = 1024;
 /// The largest count of tokens that is accepted.
 const MOST_TOKENS: u64 = 1 << 30;
 
-/// The most answers to one request.
 const MOST_ANSWERS: u64 = 128;
 
-/// The most prompts in one request.
 const MOST_PROMPTS: usize = 2048;
 
 /// Variables of a chat template that a request may not set.

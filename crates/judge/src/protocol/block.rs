@@ -120,7 +120,6 @@ impl Block {
         (!by_alias || no_process || self.process.value() == Some(true)).then_some(values)
     }
 
-    /// The slot that the outcome is read from.
     pub(super) fn outcome_slot(&self) -> &Slot {
         match (&self.outcome.statement, &self.alias.statement) {
             (None, Some(_)) => &self.alias,

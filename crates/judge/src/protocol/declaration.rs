@@ -188,7 +188,6 @@ pub(super) struct LabelFile {
 /// Why a protocol's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
-    /// No protocol has this name.
     #[error("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml")]
     Unknown { name: String, known: String },
     /// A file could not be read.

@@ -91,7 +91,6 @@ fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     Ok(verdict(grades, reason, rule))
 }
 
-/// An answer without its reason, and the reason.
 fn without_reason(answer: &str) -> (Cow<'_, str>, Option<String>) {
     let Some((before, reason)) = answer.split_once(REASON[0]) else {
         return (answer.into(), None);

@@ -253,21 +253,11 @@ pub struct VerdictFields {
 impl VerdictFields {
     /// A key of a row's expectation that is none of the fields.
     pub fn unknown_key(expected: &Map<String, Value>) -> Option<&str> {
-        const KEYS: [&str; 9] = [
-            "process",
-            "outcome",
-            "perfect",
-            "reason",
-            "label",
-            "answer",
-            "first_error",
-            "score",
-            "grades",
-        ];
+        const KEYS: &str = "process outcome perfect reason label answer first_error score grades";
         expected
             .keys()
             .map(String::as_str)
-            .find(|key| !KEYS.contains(key))
+            .find(|key| !KEYS.split(' ').any(|known| known == *key))
     }
 
     /// Do these fields hold what a row of a test table expects: an object of fields, null for what must be unknown?
@@ -295,7 +285,6 @@ pub(crate) struct ValueSpans {
     pub(crate) score: Range<usize>,
 }
 
-/// A verdict that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedVerdict {
     pub fields: VerdictFields,
@@ -311,65 +300,50 @@ pub enum Unreadable {
     /// The judge was still thinking when its completion ended.
     #[error("thinking not finished")]
     ThinkingNotFinished,
-    /// None of the fields was written.
     #[error("no verdict: none of the fields {fields} was written")]
     NoVerdict { fields: String },
     #[error("no complete verdict: {field} is missing")]
     Missing { field: &'static str },
-    /// A field holds neither True nor False.
     #[error("{field} holds `{found}`, which is neither True nor False")]
     NotAValue { field: &'static str, found: String },
-    /// A field is given twice in one block, and the two do not agree.
     #[error("{field} contradicts itself: `{first}` and `{second}` in one verdict")]
     Contradiction {
         field: &'static str,
         first: String,
         second: String,
     },
-    /// An alias stands for the outcome, but it could as well mean process and outcome together.
     #[error(
         "outcome is missing, and `<{alias}>` cannot be read as it: with a process of False it may mean the outcome or the whole"
     )]
     AmbiguousAlias { alias: &'static str },
-    /// A pair of unknown tags holds a verdict and other text: it may be thinking, and the verdict a draft.
     #[error(
         "a verdict stands with other text inside `{tag}` tags, which may be the judge's thinking: name them with \
          --thinking-tags if they are, or say --thinking-style none if it does not think"
     )]
     InUnknownTags { tag: String },
-    /// A reason does not end before another verdict that differs.
     #[error("the reason does not end before a verdict that differs from the one before it")]
     ReasonHoldsVerdict,
     #[error("the judge wrote nothing")]
     Empty,
-    /// No label stands where one counts.
     #[error("no verdict: none of the labels {labels} stands where one counts")]
     NoLabel { labels: String },
-    /// Where a label must stand there is something else.
     #[error("`{found}` is none of the labels {labels}")]
     NotALabel { found: String, labels: String },
-    /// The completion was cut before its end, where its end counts.
     #[error("the answer was cut before its end")]
     Cut,
-    /// Labels that do not agree, where each would count.
     #[error("the verdict contradicts itself: {first} and {second}")]
     Labels { first: String, second: String },
-    /// No JSON object with the verdict.
     #[error("no complete JSON object with the key `{key}`")]
     NoObject { key: String },
-    /// No index of a step.
     #[error("no step: `\\boxed{{…}}` with the index of the first wrong step, or -1, is missing")]
     NoStep,
-    /// An index beyond the response's steps.
     #[error("there is no step {index}: the response has {steps}, numbered from 0")]
     NoSuchStep { index: usize, steps: usize },
-    /// A grade that is none, or none of its criterion's.
     #[error("criterion {number}: `{found}` is no grade")]
     NotAGrade { number: usize, found: String },
     /// Grades that do not fit the rubric.
     #[error("{0}")]
     Grades(RubricError),
-    /// What stands for the index is none.
     #[error("`{found}` is no index of a step; it must be -1 or more")]
     NotAStep { found: String },
 }

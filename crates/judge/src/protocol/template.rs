@@ -72,26 +72,20 @@ pub enum Segment {
 /// Why a prompt text cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// A slot with a name that is none.
     #[error("line {line}: unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}")]
     UnknownSlot { line: usize, name: String },
-    /// A `{{` without its `}}` on the same line.
     #[error("line {line}: `{{{{` is never closed; write `{{{{ name }}}}` with one of {ALLOWED}")]
     UnclosedSlot { line: usize },
-    /// A slot used a second time.
     #[error(
         "line {line}: `{{{{ {name} }}}}` is used a second time; each slot may stand once (a prompt may hold {ALLOWED})"
     )]
     RepeatedSlot { line: usize, name: &'static str },
-    /// A field that the judge would never see.
     #[error(
         "the prompt ends at line {line} without `{{{{ {name} }}}}`; question, student_answer and reference_answer must each stand once (a prompt may hold {ALLOWED})"
     )]
     MissingSlot { line: usize, name: &'static str },
-    /// Few-shot examples for a prompt that has no place for them.
     #[error("the prompt has no `{{{{ few_shots }}}}`, so few-shot examples have no place in it")]
     NoFewShotsSlot,
-    /// A character that is reserved for marking the fields.
     #[error(
         "line {line}: the private character U+{code:04X} is reserved for marking fields; remove it"
     )]
@@ -101,12 +95,10 @@ pub enum TemplateError {
 /// Why a chat-rendered prompt cannot be cut into segments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MarksError {
-    /// The text of the prompt is not in the rendered conversation.
     #[error(
         "the chat template dropped the prompt: {0} is not in its output; use another chat template or the raw prompt"
     )]
     Dropped(FieldName),
-    /// The text of the prompt is there more than once.
     #[error(
         "the chat template repeated the prompt: {0} is more than once in its output; use another chat template or the raw prompt"
     )]

@@ -42,9 +42,7 @@ pub(crate) const IMPERFECT: f64 = 0.1;
 /// What each field is worth under [`RewardPolicy::Weighted`]: 0 or more, not all 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Weights {
-    /// The process.
     pub process: f64,
-    /// The outcome.
     pub outcome: f64,
     /// The perfect field.
     pub perfect: f64,
@@ -82,7 +80,6 @@ impl Weights {
     }
 }
 
-/// The policies by their names.
 const NAMED: [(&str, RewardPolicy); 6] = [
     ("process-outcome", RewardPolicy::ProcessOutcome),
     ("outcome", RewardPolicy::Outcome),

@@ -51,7 +51,6 @@ pub(crate) type StartBackend =
 /// A completion; of a rejected one also the judge's own words, where it answered with no verdict.
 pub(crate) type Given = (Completion, Option<String>);
 
-/// What a backend reports to.
 #[derive(Clone)]
 pub(crate) struct Reports {
     pub(super) at: usize,
@@ -69,7 +68,6 @@ impl Reports {
         self.send(Message::Unanswered(self.at, id, why));
     }
 
-    /// Reports that it has ended.
     pub(crate) fn ended(&self, result: Result<(), EngineError>) {
         self.send(Message::Ended(self.at, result));
     }

@@ -160,7 +160,6 @@ impl Answered {
     }
 }
 
-/// The failure of a backend.
 #[derive(Debug)]
 pub(crate) struct BackendFailure {
     pub(crate) name: String,

@@ -151,7 +151,6 @@ impl Reservation {
         self.budget.freed.notify_waiters();
     }
 
-    /// The bytes that it has.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

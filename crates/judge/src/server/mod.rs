@@ -178,15 +178,12 @@ pub enum Event {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address cannot be listened at.
     #[error("cannot listen at {address}: {source}; choose another with --host and --port")]
     Listen { address: String, source: io::Error },
-    /// The system refused what a server needs.
     #[error("the server could not be started: {0}")]
     Start(#[source] io::Error),
     #[error(transparent)]
     Thread(#[from] ThreadError),
-    /// The judge ended by itself.
     #[error("the judge has ended: {0}")]
     Judge(String),
 }

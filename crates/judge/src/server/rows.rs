@@ -69,7 +69,6 @@ impl TakeVerdict for Sender {
 }
 
 impl App {
-    /// A row as a sample.
     pub(super) fn sample(&self, row: &str) -> Result<Sample, String> {
         if row.len() > self.limits.text {
             let weight: Weight =

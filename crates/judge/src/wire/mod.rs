@@ -33,7 +33,6 @@ impl Route {
         }
     }
 
-    /// The route with this path.
     pub(crate) fn from_path(path: &str) -> Option<Self> {
         [Self::Chat, Self::Completions]
             .into_iter()

@@ -89,14 +89,12 @@ pub struct Biases {
 pub struct SecondRope {
     /// The embedding.
     pub rope: Rope,
-    /// Whether a layer has it, by layer.
     pub layers: Vec<bool>,
 }
 
 /// What layers without windows have of their own, in place of the sizes of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullLayers {
-    /// Whether a layer is one, by layer.
     pub layers: Vec<bool>,
     /// Their key and value heads.
     pub kv_heads: usize,
@@ -372,7 +370,6 @@ impl ModelConfig {
         self.layers - recurrent.map_or(0, |recurrent| recurrent.shape.layers)
     }
 
-    /// Whether a layer is recurrent.
     pub(crate) fn is_recurrent(&self, layer: usize) -> bool {
         let recurrent = self.recurrent.as_ref();
         recurrent.is_some_and(|recurrent| recurrent.layers[layer])

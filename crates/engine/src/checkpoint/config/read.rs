@@ -28,14 +28,10 @@ pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig, Checkpoint
     for (key, setting) in family.fixed {
         keys.must_be(key, setting.value())?;
     }
-    for key in [
-        "is_encoder_decoder",
-        "add_cross_attention",
-        "tie_encoder_decoder",
-    ] {
+    for key in "is_encoder_decoder add_cross_attention tie_encoder_decoder".split(' ') {
         keys.must_be(key, false)?;
     }
-    for key in family.without_effect {
+    for key in family.without_effect.split_whitespace() {
         keys.get(key);
     }
     // A key that matters to encoders only.
@@ -193,12 +189,7 @@ fn in_plain_keys(
 }
 
 /// Keys that stand in `text_config`, outside, or in both.
-const SHARED: [&str; 4] = [
-    "quantization_config",
-    "tie_word_embeddings",
-    "eos_token_id",
-    "bos_token_id",
-];
+const SHARED: &str = "quantization_config tie_word_embeddings eos_token_id bos_token_id";
 
 /// Keys of such models that are of images, sound and their tokens, which a text has none of.
 const OF_TOWERS: &str = include_str!("keys_of_towers.txt");
@@ -210,7 +201,7 @@ fn text_part(
 ) -> Result<Map<String, Value>, CheckpointError> {
     let mut text = match outer.remove("text_config") {
         Some(Value::Object(mut text)) => {
-            for key in SHARED {
+            for key in SHARED.split(' ') {
                 let Some(value) = outer.remove(key) else {
                     continue;
                 };
@@ -795,7 +786,6 @@ fn unrotated(
     Ok(still.contains(&true).then_some(still))
 }
 
-/// The experts, for a family that has them.
 fn experts(
     keys: &Keys,
     family: &Family,

@@ -50,7 +50,6 @@ impl RecurrentShape {
         hidden * (self.channels() + 2 * self.values() + 2 * self.value_heads)
     }
 
-    /// The key head that a value head reads.
     pub(crate) fn key_head(&self, value_head: usize) -> usize {
         if self.converted {
             value_head % self.key_heads
@@ -105,7 +104,6 @@ pub(super) fn parse(
     Ok((shape.layers > 0).then_some(Recurrent { shape, layers }))
 }
 
-/// For each layer, whether it is recurrent.
 fn kinds(keys: &Keys, layers: usize) -> Result<Vec<bool>, CheckpointError> {
     let interval = keys.optional_size("full_attention_interval")?;
     let Some(kinds) = keys.get("layer_types") else {

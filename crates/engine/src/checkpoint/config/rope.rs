@@ -156,36 +156,26 @@ impl<'a> RopeKeys<'a> {
     fn refuse_unknown(
         &self,
         scaling: &RopeScaling,
-        of_family: &[&str],
+        of_family: &str,
     ) -> Result<(), CheckpointError> {
-        const ALL: [&str; 6] = [
-            "rope_type",
-            "type",
-            "rope_theta",
-            "partial_rotary_factor",
-            "factor",
-            "original_max_position_embeddings",
-        ];
-        let own: &[&str] = match scaling {
-            RopeScaling::None | RopeScaling::Linear { .. } | RopeScaling::Proportional { .. } => {
-                &[]
+        const ALL: &str = "rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings";
+        let own = match scaling {
+            RopeScaling::None | RopeScaling::Linear { .. } | RopeScaling::Proportional { .. } => "",
+            RopeScaling::Llama3 { .. } => "low_freq_factor high_freq_factor",
+            RopeScaling::Yarn { .. } => {
+                "beta_fast beta_slow truncate attention_factor mscale mscale_all_dim finetuned"
             }
-            RopeScaling::Llama3 { .. } => &["low_freq_factor", "high_freq_factor"],
-            RopeScaling::Yarn { .. } => &[
-                "beta_fast",
-                "beta_slow",
-                "truncate",
-                "attention_factor",
-                "mscale",
-                "mscale_all_dim",
-                "finetuned",
-            ],
-            RopeScaling::LongRope { .. } => &["short_factor", "long_factor", "attention_factor"],
+            RopeScaling::LongRope { .. } => "short_factor long_factor attention_factor",
+        };
+        let is_known = |key: &str| {
+            [ALL, own, of_family]
+                .iter()
+                .any(|keys| keys.split_whitespace().any(|known| known == key))
         };
         let given = self.values.and_then(Value::as_object).into_iter().flatten();
         let unknown = given
             .filter(|(_, value)| !value.is_null())
-            .find(|(key, _)| ![&ALL[..], own, of_family].concat().contains(&key.as_str()));
+            .find(|(key, _)| !is_known(key));
         match unknown {
             None => Ok(()),
             Some((key, value)) => self.keys.fail(format!(
@@ -295,10 +285,10 @@ impl Rope {
             Some(Value::String(kind)) => kind,
             _ => return keys.fail(format!("{} does not say its rope_type", rope.name)),
         };
-        let mut of_family: &[&str] = if family.scales_by_position {
-            &["llama_4_scaling_beta", "max_position_embeddings"]
+        let mut of_family = if family.scales_by_position {
+            "llama_4_scaling_beta max_position_embeddings"
         } else {
-            &[]
+            ""
         };
         let (turned, dims) = match kind {
             "proportional" => (dims / 2, head_dim),
@@ -314,13 +304,7 @@ impl Rope {
                 let width = dims as f64;
                 theta *= rope.number("alpha")?.powf(width / (width - 2.0));
                 // Numbers of other kinds of stretching stand beside it, and are not used.
-                of_family = &[
-                    "alpha",
-                    "beta_fast",
-                    "beta_slow",
-                    "mscale",
-                    "mscale_all_dim",
-                ];
+                of_family = "alpha beta_fast beta_slow mscale mscale_all_dim";
                 RopeScaling::None
             }
             "linear" => RopeScaling::Linear {

@@ -203,7 +203,6 @@ pub(crate) enum Gate {
 pub(crate) enum HeadNorms {
     /// Each head, before rotation.
     ByHead,
-    /// Each head, after rotation.
     AfterRotation,
     /// All heads of a token as one vector, before rotation.
     Together,
@@ -303,8 +302,8 @@ pub struct Family {
     pub(crate) defaults: &'static [(&'static str, Setting)],
     /// Keys that may have one value only.
     pub(crate) fixed: &'static [(&'static str, Setting)],
-    /// Keys of its files that do not change the result.
-    pub(crate) without_effect: &'static [&'static str],
+    /// Keys of its files that do not change the result, with spaces between them.
+    pub(crate) without_effect: &'static str,
     /// Whether the width of a head is `hidden_size / num_attention_heads` where config.json leaves it out.
     pub(crate) divides_width: bool,
     /// Whether there are as many key heads as query heads where config.json leaves their number out.
@@ -410,21 +409,8 @@ pub(crate) fn wrappers() -> impl Iterator<Item = Wrapper> {
 }
 
 /// Beginnings of names of tensors that read images and sound, or guess several tokens ahead.
-const TOWERS: &[&str] = &[
-    "model.visual.",
-    "visual.",
-    "model.vision_tower.",
-    "vision_tower.",
-    "model.vision_embedder.",
-    "model.vision_model.",
-    "vision_model.",
-    "model.multi_modal_projector.",
-    "multi_modal_projector.",
-    "model.embed_vision.",
-    "model.audio_tower.",
-    "model.embed_audio.",
-    "mtp.",
-];
+const TOWERS: &str = "model.visual. visual. model.vision_tower. vision_tower. model.vision_embedder. model.vision_model. vision_model. \
+    model.multi_modal_projector. multi_modal_projector. model.embed_vision. model.audio_tower. model.embed_audio. mtp.";
 
 /// Beginnings of names of the text part's tensors, as older and newer files have them, and what its own class calls them.
 const TEXT_PARTS: &[(&str, &str)] = &[
@@ -435,7 +421,10 @@ const TEXT_PARTS: &[(&str, &str)] = &[
 
 /// The name that a tensor of a wrapped model has in the text part alone; `None` for one that a text does not need.
 pub(crate) fn name_in_text_part(name: &str) -> Option<String> {
-    if TOWERS.iter().any(|tower| name.starts_with(tower)) {
+    if TOWERS
+        .split_whitespace()
+        .any(|tower| name.starts_with(tower))
+    {
         return None;
     }
     let mut parts = TEXT_PARTS.iter();
@@ -462,7 +451,6 @@ impl Family {
         row.filter(|(_, name, _)| !name.is_empty())
     }
 
-    /// Whether the family has a part.
     pub(crate) fn has(&self, part: Part) -> bool {
         self.row(part).is_some()
     }

@@ -122,7 +122,7 @@ const PLAIN: Family = Family {
     renamed: &[],
     defaults: &[],
     fixed: &[],
-    without_effect: &[],
+    without_effect: "",
     divides_width: false,
     own_keys: false,
     theta: None,
@@ -200,7 +200,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["qwen2"],
         divides_width: true,
         defaults: QWEN_WINDOWS,
-        without_effect: &["attention_bias"],
+        without_effect: "attention_bias",
         qkv_bias: Bias::Always,
         windows: Windows::Switched,
         ..PLAIN
@@ -297,7 +297,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         divides_width: true,
         defaults: &[("intermediate_size", Size(5632))],
         // Its router always divides.
-        without_effect: &["norm_topk_prob"],
+        without_effect: "norm_topk_prob",
         theta: Some(500_000.0),
         experts: Some(ExpertKeys {
             stacked: true,
@@ -416,7 +416,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         tensors: GLM4,
         divides_width: true,
         defaults: &[],
-        without_effect: &["attention_bias"],
+        without_effect: "attention_bias",
         qkv_bias: Bias::Always,
         ..GLM
     },
@@ -468,12 +468,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("pre_seq_len", Size(0)),
         ],
         // About how a product is computed, not about its result.
-        without_effect: &[
-            "apply_query_key_layer_scaling",
-            "attention_softmax_in_fp32",
-            "fp32_residual_connection",
-            "prefix_projection",
-        ],
+        without_effect: "apply_query_key_layer_scaling attention_softmax_in_fp32 fp32_residual_connection prefix_projection",
         theta_ratio: true,
         gguf_lacks: &[("multi_query_attention", Flag(true))],
         ..GLM
@@ -555,12 +550,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("shared_intermediate_size", Size(0)),
         ],
         // Of layers that guess several tokens ahead, and of attention of the generation before.
-        without_effect: &[
-            "use_mtp",
-            "num_mtp_modules",
-            "mtp_transformer_layers",
-            "attn_type_list",
-        ],
+        without_effect: "use_mtp num_mtp_modules mtp_transformer_layers attn_type_list",
         theta: Some(5_000_000.0),
         rotary_width: Some("rotary_dim"),
         head_norms: HeadNorms::Together,
@@ -587,7 +577,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("num_key_value_heads", Size(8)),
             ("attention_bias", Flag(true)),
         ],
-        without_effect: &["residual_dropout"],
+        without_effect: "residual_dropout",
         theta: Some(10_000.0),
         qkv_bias: Bias::Key("attention_bias"),
         output_bias: Bias::Key("attention_out_bias"),
@@ -607,7 +597,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("tie_word_embeddings", Flag(true)),
         ],
         // A window that is not used.
-        without_effect: &["sliding_window", "max_window_layers"],
+        without_effect: "sliding_window max_window_layers",
         fixed: &[("use_sliding_window", Flag(false))],
         theta: Some(2_000_000.0),
         unrotated: Unrotated::Listed,
@@ -762,11 +752,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("swiglu_limit", Number(7.0)),
         ],
         // Other names for sizes given already, in the makers' own files.
-        without_effect: &[
-            "experts_per_token",
-            "initial_context_length",
-            "max_window_layers",
-        ],
+        without_effect: "experts_per_token initial_context_length max_window_layers",
         must_stretch: true,
         feed_forward_bias: Bias::Always,
         windows: Windows::AllButEvery(2),
@@ -829,7 +815,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("sliding_window", Size(4096)),
             ("tie_word_embeddings", Flag(true)),
         ],
-        without_effect: &["attn_logit_softcapping", "_sliding_window_pattern"],
+        without_effect: "attn_logit_softcapping _sliding_window_pattern",
         theta: Some(1_000_000.0),
         window_theta: Some(("rope_local_base_freq", 10_000.0)),
         windows: Windows::AllButEvery(6),
@@ -895,39 +881,16 @@ const OLMO: Family = Family {
 };
 
 /// Keys of Hunyuan's files that are of tokens, images and classification, or of parts that the other keys switch off.
-const HUNYUAN_WITHOUT_EFFECT: &[&str] = &[
-    "add_classification_head",
-    "anyres_pooling_size",
-    "anyres_vit_max_image_size",
-    "anyres_vit_two_views",
-    "cla_share_factor",
-    "class_num",
-    "dense_list",
-    "eod_token_id",
-    "im_end_id",
-    "im_newline_id",
-    "im_start_id",
-    "mask_init_id",
-    "org_vocab_size",
-    "pad_id",
-    "pool_type",
-    "text_end_id",
-    "text_start_id",
-    "video_end_id",
-    "video_start_id",
-];
+const HUNYUAN_WITHOUT_EFFECT: &str = "add_classification_head anyres_pooling_size anyres_vit_max_image_size anyres_vit_two_views cla_share_factor class_num dense_list \
+    eod_token_id im_end_id im_newline_id im_start_id mask_init_id org_vocab_size pad_id pool_type text_end_id text_start_id \
+    video_end_id video_start_id";
 
 /// What Qwen3.5 has with and without experts.
 const QWEN3_5: Family = Family {
     defaults: &[("partial_rotary_factor", Number(0.25))],
     fixed: &[("attn_output_gate", Flag(true))],
     // Of the part that guesses several tokens ahead, which is not loaded; and the type of states, which are f32 here.
-    without_effect: &[
-        "mtp_num_hidden_layers",
-        "mtp_use_dedicated_embeddings",
-        "mamba_ssm_dtype",
-        "norm_topk_prob",
-    ],
+    without_effect: "mtp_num_hidden_layers mtp_use_dedicated_embeddings mamba_ssm_dtype norm_topk_prob",
     zero_centred: true,
     gates_heads: true,
     ..BIASED
@@ -974,12 +937,7 @@ const GEMMA4: Family = Family {
     ],
     fixed: GEMMA4_FIXED,
     // Sizes of parts that a model has not.
-    without_effect: &[
-        "vocab_size_per_layer_input",
-        "num_experts",
-        "num_experts_per_tok",
-        "moe_intermediate_size",
-    ],
+    without_effect: "vocab_size_per_layer_input num_experts num_experts_per_tok moe_intermediate_size",
     theta: Some(1_000_000.0),
     window_theta: Some(("rope_local_base_freq", 10_000.0)),
     proportional: Some(0.25),

@@ -166,7 +166,6 @@ impl Gguf {
             .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
     }
 
-    /// The file of that name.
     pub(crate) fn file(&self, name: &str) -> Option<&Path> {
         let named = |path: &&PathBuf| path.file_name().is_some_and(|file| file == name);
         self.parts.iter().find(named).map(PathBuf::as_path)

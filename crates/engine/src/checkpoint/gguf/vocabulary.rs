@@ -29,14 +29,7 @@ const LONGEST_PIECE: usize = 256;
 const MERGES_PER_TOKEN: usize = 4;
 
 /// Pre-tokenizers of families whose prompts begin with a token, where a file does not say; with `SentencePiece` all do.
-const BEGINNING: [&str; 6] = [
-    "llama3",
-    "llama-v3",
-    "llama-bpe",
-    "falcon3",
-    "pixtral",
-    "tekken",
-];
+const BEGINNING: &str = "llama3 llama-v3 llama-bpe falcon3 pixtral tekken";
 
 /// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
 const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -66,8 +59,8 @@ const MARKS: &str = r"\s?[!-/:-~！-／：-～‘-‟　-。]+";
 
 /// How text is split before pairs are merged, as in the models' own tokenizer.json.
 struct PreTokenizer {
-    /// Its names in `tokenizer.ggml.pre`.
-    names: &'static [&'static str],
+    /// Its names in `tokenizer.ggml.pre`, with spaces between them.
+    names: &'static str,
     /// Patterns applied in order, each to the pieces that the ones before have left.
     patterns: &'static [&'static str],
     /// Whether text is normalised to Unicode's form C.
@@ -78,87 +71,79 @@ struct PreTokenizer {
 
 const PRE_TOKENIZERS: [PreTokenizer; 13] = [
     PreTokenizer {
-        names: &["qwen2", "deepseek-r1-qwen"],
+        names: "qwen2 deepseek-r1-qwen",
         patterns: &[SINGLE_DIGITS],
         composes: true,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["qwen35"],
+        names: "qwen35",
         patterns: &[MARKS_IN_WORDS],
         composes: true,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["megrez"],
+        names: "megrez",
         patterns: &[SINGLE_DIGITS],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &[
-            "llama-bpe",
-            "llama3",
-            "llama-v3",
-            "falcon3",
-            "pixtral",
-            "glm4",
-            "glm5",
-        ],
+        names: "llama-bpe llama3 llama-v3 falcon3 pixtral glm4 glm5",
         patterns: &[THREE_DIGITS],
         composes: false,
         ignores_merges: true,
     },
     PreTokenizer {
-        names: &["chatglm-bpe", "dbrx", "smaug-bpe"],
+        names: "chatglm-bpe dbrx smaug-bpe",
         patterns: &[THREE_DIGITS],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["gpt-4o", "minimax-m2"],
+        names: "gpt-4o minimax-m2",
         patterns: &[BY_CASE],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["tekken"],
+        names: "tekken",
         patterns: &[TEKKEN],
         composes: false,
         ignores_merges: true,
     },
     PreTokenizer {
-        names: &["seed-coder"],
+        names: "seed-coder",
         patterns: &[SEED_CODER],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["smollm", "refact"],
+        names: "smollm refact",
         patterns: &[DIGIT, GPT_2],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["exaone4"],
+        names: "exaone4",
         patterns: &[GPT_2],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["hunyuan-dense"],
+        names: "hunyuan-dense",
         patterns: &[r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", MARKS_APART],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["deepseek-llm"],
+        names: "deepseek-llm",
         patterns: &[LINE_BREAK, CASED, MARKS, r"\s+$", EAST_ASIAN, DIGIT],
         composes: false,
         ignores_merges: false,
     },
     PreTokenizer {
-        names: &["deepseek-coder"],
+        names: "deepseek-coder",
         patterns: &[LINE_BREAK, r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN, DIGIT],
         composes: false,
         ignores_merges: false,
@@ -219,7 +204,8 @@ impl Vocabulary {
         let mut seen = HashSet::new();
         eos.retain(|id| seen.insert(*id));
         let pre = metadata.text("tokenizer.ggml.pre")?.unwrap_or_default();
-        let begins = parts["pre_tokenizer"].is_null() || BEGINNING.contains(&pre);
+        let begins =
+            parts["pre_tokenizer"].is_null() || BEGINNING.split(' ').any(|name| name == pre);
         let added = |key: &str, usual: bool| {
             let flag = metadata.flag(&format!("tokenizer.ggml.add_{key}_token"))?;
             let text = text_of(key)?.filter(|_| flag.unwrap_or(usual));
@@ -317,7 +303,6 @@ fn around(before: Option<(&String, usize)>, behind: Option<(&String, usize)>) ->
 
 struct Tokens<'a> {
     texts: &'a [String],
-    /// The kind of each token.
     kinds: Vec<i64>,
 }
 
@@ -406,8 +391,8 @@ fn byte_pairs<'a>(
     tokens: &Tokens<'a>,
 ) -> Result<(Json, Model<'a>), CheckpointError> {
     let known = || -> String {
-        let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names);
-        names.copied().collect::<Vec<_>>().join(", ")
+        let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names.split(' '));
+        names.collect::<Vec<_>>().join(", ")
     };
     let Some(name) = metadata.text("tokenizer.ggml.pre")? else {
         return metadata.fail(
@@ -415,7 +400,10 @@ fn byte_pairs<'a>(
              or take a newer file",
         );
     };
-    let Some(pre) = PRE_TOKENIZERS.iter().find(|pre| pre.names.contains(&name)) else {
+    let Some(pre) = PRE_TOKENIZERS
+        .iter()
+        .find(|pre| pre.names.split(' ').any(|known| known == name))
+    else {
         return metadata.fail(format!(
             "tokenizer.ggml.pre {name:?} is not supported; supported: {}",
             known()

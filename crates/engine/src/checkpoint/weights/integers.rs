@@ -165,7 +165,6 @@ fn awq_place(output: usize) -> usize {
 }
 
 impl Weights {
-    /// The words of a tensor.
     pub(super) fn words(
         &self,
         name: &str,

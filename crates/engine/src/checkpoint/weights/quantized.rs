@@ -14,13 +14,7 @@ use crate::checkpoint::tensors::expected_tensors;
 use crate::checkpoint::{CheckpointError, ModelConfig};
 
 /// Endings of tensors that say how to round activations, keys and values, which is not done here.
-const WITHOUT_EFFECT: [&str; 5] = [
-    ".input_scale",
-    ".output_scale",
-    ".activation_scale",
-    ".k_scale",
-    ".v_scale",
-];
+const WITHOUT_EFFECT: &str = ".input_scale .output_scale .activation_scale .k_scale .v_scale";
 
 const NUMBERS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
@@ -55,8 +49,8 @@ impl Weights {
     ) -> Result<(), CheckpointError> {
         let expected = expected_tensors(config).into_iter().map(|(name, _)| name);
         let expected: BTreeSet<String> = expected.collect();
-        self.tensors
-            .retain(|name, _| !WITHOUT_EFFECT.iter().any(|ending| name.ends_with(ending)));
+        let has_effect = |name: &str| !WITHOUT_EFFECT.split(' ').any(|end| name.ends_with(end));
+        self.tensors.retain(|name, _| has_effect(name));
         let ending = match quantization {
             Quantization::Fp8(_) => ".weight".to_owned(),
             Quantization::Integers(form) => format!(".{}", form.layout.names()[0]),

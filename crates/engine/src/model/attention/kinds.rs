@@ -190,7 +190,6 @@ impl CacheLayout {
 /// A cache for each kind of layer.
 struct ByKind {
     kinds: Vec<Box<dyn Attention>>,
-    /// The window of each kind.
     windows: Vec<Option<usize>>,
     layers: Vec<(usize, usize)>,
 }

@@ -65,7 +65,6 @@ struct Rectangle {
 }
 
 impl Rectangle {
-    /// The mask for a window.
     fn mask(
         &mut self,
         window: Option<usize>,

@@ -28,7 +28,6 @@ enum Owner {
 }
 
 impl Array {
-    /// An array of zeros.
     pub fn zeros(
         device: &CudaDevice,
         elements: usize,

@@ -249,7 +249,6 @@ fn words<'a>(name: &str, slice: Option<Slice<'a>>, elements: usize) -> Result<Ar
     array_or_null(slice, MULTIPLY, name, DType::U32, elements)
 }
 
-/// The kernels of one weight format.
 struct FormatKernels {
     format: WeightFormat,
     /// From the smallest to the largest.

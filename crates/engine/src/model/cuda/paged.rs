@@ -53,7 +53,6 @@ pub struct PagedCache {
     partial_lse: Arc<Array>,
 }
 
-/// The settings of a cache.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheSettings {
     /// Layers, heads, their width, and the bound of scores.
@@ -373,7 +372,6 @@ pub struct AttendedLayer<'a> {
     pub lse: Slice<'a>,
 }
 
-/// The scales of each layer on the device.
 fn upload_scales(
     device: &CudaDevice,
     scales: &[KvScales],

@@ -27,7 +27,6 @@ pub struct MemoryFootprint {
     /// Bytes of activations per token of a step while it runs. An upper estimate: all intermediate results of one layer, as
     /// if none were freed before its end.
     pub activation_bytes_per_token: usize,
-    /// Bytes of logits per row.
     pub logits_bytes_per_row: usize,
     /// The tensors of the cache of layers that see everything, each of as many bytes, where the device takes buffers from a pool whose sizes are powers of two:
     /// candle's on Metal. Results of a step are rounded up there too; weights are not.
@@ -35,7 +34,6 @@ pub struct MemoryFootprint {
 }
 
 impl MemoryFootprint {
-    /// The memory of a model on a device.
     pub fn new(config: &ModelConfig, precision: Precision, device: &Device) -> Self {
         let layout = CacheLayout::from(config);
         let in_window = layout.bytes_in_window(precision.kv);

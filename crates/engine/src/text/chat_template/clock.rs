@@ -85,7 +85,6 @@ impl Clock {
         })))
     }
 
-    /// Sets it to a moment.
     pub fn set(&self, moment: Moment) {
         lock(&self.0).moment = moment;
     }

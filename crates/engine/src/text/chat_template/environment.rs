@@ -11,7 +11,6 @@ use regex::Regex;
 use super::clock::Clock;
 use super::json::{python_float, tojson};
 
-/// The one template of an environment.
 pub(super) const TEMPLATE: &str = "chat";
 
 /// What any template may spend, in minijinja's fuel: an instruction, or 64 bytes written, joined, copied or looked at. Published ones

@@ -5,15 +5,8 @@ use serde_json::Value as Json;
 use crate::text::TextError;
 
 /// The special tokens that `tokenizer_config.json` may name, each a variable of the template.
-const SPECIAL_TOKENS: [&str; 7] = [
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-];
+const SPECIAL_TOKENS: &str =
+    "bos_token eos_token unk_token sep_token pad_token cls_token mask_token";
 
 /// The template: `chat_template` is a text, or a list of named ones of which `default` is used.
 pub(super) fn template_of(config: &Json) -> Result<String, TextError> {
@@ -56,7 +49,7 @@ pub(super) fn template_of(config: &Json) -> Result<String, TextError> {
 /// The special tokens that are set, both the standard ones and a model's own.
 pub(super) fn special_tokens(config: &Json) -> Vec<(String, String)> {
     let mut tokens = Vec::new();
-    for name in SPECIAL_TOKENS {
+    for name in SPECIAL_TOKENS.split(' ') {
         if let Some(token) = config.get(name).and_then(token_text) {
             tokens.push((name.to_owned(), token));
         }

@@ -9,7 +9,6 @@ use crate::text::tokenizer::{TextStream, Tokenizer};
 
 /// How a completion may begin.
 pub enum Beginning {
-    /// With the answer.
     Answer,
     /// In the judge's thinking.
     Thinking(Thought),

@@ -29,19 +29,7 @@ const PHRASES: [(&str, &str); 2] = [
 ];
 
 /// Words that make a tag's name one of thinking.
-const WORDS: [&str; 11] = [
-    "think",
-    "thought",
-    "reasoning",
-    "reflect",
-    "scratchpad",
-    "scratch_pad",
-    "monologue",
-    "deliberat",
-    "ponder",
-    "rationale",
-    "chain_of",
-];
+const WORDS: &str = "think thought reasoning reflect scratchpad scratch_pad monologue deliberat ponder rationale chain_of";
 
 /// The longest text that is taken for a tag, in bytes.
 pub const MAX_TAG: usize = 64;
@@ -131,7 +119,7 @@ fn speaks_of_thinking(tag: &str) -> bool {
     let name = tag.to_lowercase();
     let is_listed = LISTED.iter().any(|(open, _)| *open == tag);
     is_listed
-        || WORDS.iter().any(|word| name.contains(word))
+        || WORDS.split(' ').any(|word| name.contains(word))
         || parts(tag).is_some_and(|(_, name, _)| {
             name.split(['_', '-', ':'])
                 .any(|part| part.eq_ignore_ascii_case("cot"))

@@ -6,7 +6,6 @@ use super::Markup;
 use super::harmony::Channels;
 use crate::text::tokenizer::Tokenizer;
 
-/// The role of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Marker,

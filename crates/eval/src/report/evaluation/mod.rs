@@ -64,7 +64,6 @@ pub struct JudgeResults<'r> {
 }
 
 impl JudgeResults<'_> {
-    /// The verdict on a trial of a sample.
     fn verdict(&self, sample: u32, trial: u32) -> Option<&Scored> {
         let scored = &self.verdicts.scored;
         let place = scored.binary_search_by_key(&(sample, trial), |one| (one.sample, one.trial));
@@ -72,7 +71,6 @@ impl JudgeResults<'_> {
     }
 }
 
-/// The beginning of a report.
 pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
                              <meta name=\"generator\" content=\"juror ";
 

@@ -15,7 +15,7 @@ fn figure(
     section: &str,
     plot: &Plot,
     caption: impl Into<String>,
-    header: &[&str],
+    header: &str,
     rows: Vec<Vec<String>>,
 ) -> Html {
     let is_small = section == "reliability";
@@ -25,7 +25,7 @@ fn figure(
         title => &plot.title,
         svg => Html::from_safe_string(svg),
         caption => caption.into(),
-        header => header.iter().copied().collect::<Html>(),
+        header => header.split('|').collect::<Html>(),
         rows => rows.into_iter().map(Html::from_iter).collect::<Html>(),
     }
 }
@@ -99,13 +99,7 @@ fn reliability(task: Task, of: &Reliability) -> Html {
              is what it says.",
             grouped(of.count)
         ),
-        &[
-            "probability",
-            "verdicts",
-            "mean",
-            "labelled true, %",
-            "95 %",
-        ],
+        "probability|verdicts|mean|labelled true, %|95 %",
         rows,
     )
 }
@@ -201,7 +195,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
             "What a verdict costs is told in tokens: with --active-parameters of every judge it would be these times its parameters. What \
              costs nothing stands on the left axis."
         },
-        &["judge", unit, "accuracy, %", "95 %"],
+        &format!("judge|{unit}|accuracy, %|95 %"),
         rows.collect(),
     ))
 }
@@ -290,7 +284,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
         &plot,
         "Hollow points are published figures on PRIME (arXiv 2602.11570). How many tokens those judges generated was not published, so \
          the axis is parameters alone; figures on other data are not comparable with them.",
-        &["judge", "billions of parameters", "overall accuracy, %", ""],
+        "judge|billions of parameters|overall accuracy, %|",
         rows.into_iter()
             .map(|(across, share, name, whose)| {
                 vec![name, format!("{across}"), percent(share), whose.to_owned()]
@@ -386,7 +380,7 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
             tokens.mean,
             tokens.median
         ),
-        &["tokens", "verdicts"],
+        "tokens|verdicts",
         rows,
     ))
 }

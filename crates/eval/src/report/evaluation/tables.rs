@@ -26,7 +26,6 @@ fn share_cell(share: Option<Share>) -> Html {
     )
 }
 
-/// A row of a table of scores.
 struct ScoreRow {
     values: Html,
     /// What its bar shows: a share with its interval.

@@ -19,7 +19,6 @@ struct PlainModel {
     precision: Precision,
 }
 
-/// Reads the weights to the device.
 pub(super) fn load(
     config: &ModelConfig,
     weights: &Weights,

@@ -45,7 +45,6 @@ pub enum CacheError {
     /// Its folder, or a file in it, cannot be read or written.
     #[error("the cache {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// The folder holds something else.
     #[error("{} is no cache: it holds {found}; name a folder of its own", folder.display())]
     NotACache { folder: PathBuf, found: String },
 }
@@ -148,7 +147,6 @@ impl AnswerCache {
         Ok(cache)
     }
 
-    /// What the answers are of.
     pub(super) fn model(&self) -> &str {
         &self.model
     }

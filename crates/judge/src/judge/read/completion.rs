@@ -287,7 +287,6 @@ impl<'a> VerdictBuilder<'a> {
         verdict
     }
 
-    /// The verdict read from a completion.
     fn of_completion(
         &self,
         text: &JudgeText,

@@ -32,7 +32,6 @@ impl OwnSolutions {
         self.by_question.len()
     }
 
-    /// The hash of all solutions.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }

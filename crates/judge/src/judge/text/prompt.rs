@@ -28,12 +28,10 @@ pub enum PromptError {
     /// The chat template loses or repeats the prompt.
     #[error(transparent)]
     Marks(#[from] crate::protocol::template::MarksError),
-    /// The judge is to judge outside its domain, and states none.
     #[error(
         "{model} states no domain (it has no judge.json with one): without --force-domain it judges every sample"
     )]
     NoDomain { model: String },
-    /// A chat template is given for messages that a server renders.
     #[error(
         "--chat-template: the server renders the messages with its own; with --tokenizer MODEL prompts are rendered here"
     )]
@@ -285,7 +283,6 @@ impl PromptBuilder {
             .map_err(|error| TextError::Tokenizer(format!("{}: {error}", own.name)))
     }
 
-    /// The prompt of a sample, as text.
     pub fn text(&self, sample: &Sample) -> String {
         let mut stretches = self.stretches.iter().filter_map(|stretch| match stretch {
             Stretch::Shared(_) => None,

@@ -15,7 +15,6 @@ use juror_engine::checkpoint::{CheckpointError, ModelSource};
 pub enum JudgeModel {
     /// Its files are here.
     Here(ModelSource),
-    /// A server has it.
     Elsewhere(Arc<dyn ModelServer>),
 }
 
@@ -89,7 +88,6 @@ impl fmt::Display for JudgeModel {
     }
 }
 
-/// A server that has a model.
 pub trait ModelServer: fmt::Debug + Send + Sync {
     /// The model's name, as the server knows it.
     fn model(&self) -> &str;

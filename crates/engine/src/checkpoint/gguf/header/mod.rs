@@ -39,7 +39,6 @@ const ALIGNMENT: u64 = 32;
 #[error("{0}")]
 pub struct HeaderError(pub(crate) String);
 
-/// A value of the metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MetadataValue {
     /// Unsigned integers of all widths.
