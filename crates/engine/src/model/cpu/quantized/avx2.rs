@@ -21,8 +21,8 @@ use pulp::cast;
 
 use super::mx4::NUMBERS;
 use super::{
-    BLOCK, Mx4Group, Nibbles, Outputs, PANEL, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group,
-    Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
+    BLOCK, Group, Mx4Group, Nibbles, Outputs, PANEL, PIECE, Product, Q4Group, Q5Group, Q6Group,
+    Q8Group, Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpacked, Vector, pieces, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
@@ -59,15 +59,23 @@ macro_rules! tiles {
 
 /// The most rows of a tile.
 const ROWS: usize = 4;
+/// So many rows are products of tiles where the numbers have so many bits; more pay for weights that are unpacked once.
+const fn few(bits: usize) -> usize {
+    match bits {
+        4 => 24,
+        5 => 8,
+        _ => 32,
+    }
+}
 /// Panels that are unpacked together.
 const PANELS: usize = 1;
 
-products!(avx2: Avx2);
+products!(avx2: Avx2, "avx2,f16c");
 
 /// [`rows_unpacked`] for a number of rows.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_unpacked<G: Unpack>(
+fn tile_unpacked<G: Nibbles>(
     product: &Product<'_, '_, G>,
     (row, rows): (usize, usize),
     first: usize,
@@ -85,7 +93,7 @@ fn tile_unpacked<G: Unpack>(
 /// `R` rows times a piece of a panel, whose blocks are those from `first` on.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn rows_unpacked<G: Unpack, const R: usize>(
+fn rows_unpacked<G: Nibbles, const R: usize>(
     product: &Product<'_, '_, G>,
     row: usize,
     first: usize,
@@ -131,60 +139,6 @@ fn rows_unpacked<G: Unpack, const R: usize>(
     for r in 0..R {
         sums[row + r][0].0 = cast(out[r]);
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn unpack_nibbles<G: Nibbles>(group: &G, block: usize, to: &mut Unpacked) {
-    for i in 0..4 {
-        let (first, second) = numbers(group, block, i);
-        to.numbers[i] = Vector(cast(first));
-        to.numbers[i + 4] = Vector(cast(second));
-    }
-    let (mut scales, mut mins) = (halves(group.scale(block)), [_mm256_setzero_ps(); 2]);
-    if let Some(min) = group.min() {
-        mins = halves(min);
-    }
-    if let Some((of_scale, of_min)) = group.factors(block) {
-        let (of_scale, of_min) = (bytes(of_scale), bytes(of_min));
-        for v in 0..2 {
-            scales[v] = _mm256_mul_ps(scales[v], of_scale[v]);
-            mins[v] = _mm256_mul_ps(mins[v], of_min[v]);
-        }
-    }
-    to.scales[0] = cast(scales);
-    to.mins = cast(mins);
-}
-
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn unpack_q6(group: &Q6Group, block: usize, to: &mut Unpacked) {
-    for half in 0..2 {
-        for i in 0..4 {
-            let w = six_bits(&group.low[block][i], half, &group.high[block][half], i);
-            to.numbers[4 * half + i] = Vector(cast(w));
-        }
-        let (scale, own) = (
-            halves(&group.scale),
-            signed_bytes(&group.scales[2 * block + half]),
-        );
-        let scales = [
-            _mm256_mul_ps(scale[0], own[0]),
-            _mm256_mul_ps(scale[1], own[1]),
-        ];
-        to.scales[half] = cast(scales);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn unpack_mx4(group: &Mx4Group, block: usize, to: &mut Unpacked) {
-    for i in 0..4 {
-        let (first, second) = mx4_numbers(&group.weights[block][i]);
-        to.numbers[i] = Vector(cast(first));
-        to.numbers[i + 4] = Vector(cast(second));
-    }
-    to.scales[0] = cast(powers(&group.scales[block]));
 }
 
 /// Sums of a row's products with a panel, of outputs 0 to 7 and 8 to 15.
@@ -303,7 +257,7 @@ fn tile_q8<const R: usize, const P: usize>(
 /// `R` rows times `P` panels, all inputs, in groups of `B` blocks.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
+fn tile<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
@@ -317,44 +271,34 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
         ahead.until((g + 1) * size_of::<G>());
         for p in 0..P {
             let group = &weights[p][g];
-            // Blocks with factors share the rest of their scales.
-            let (mut scale, mut min) = (halves(group.scale(0)), [_mm256_setzero_ps(); 2]);
-            if let Some(shared) = group.min() {
-                min = halves(shared);
-            }
-            for part in 0..B {
-                let mut sums = [Sums::new(); R];
-                for i in 0..4 {
-                    let (first, second) = numbers(group, part, i);
-                    for r in 0..R {
-                        let x = &x[r][g][part].values;
-                        sums[r].add(first, inputs(x[i]));
-                        sums[r].add(second, inputs(x[i + 4]));
-                        if (2 * i + 2) % Sums::fit(<G as Nibbles>::BITS) == 0 {
-                            sums[r].widen();
+            for block in 0..B {
+                for part in 0..G::SCALES {
+                    let mut sums = [Sums::new(); R];
+                    // Two for each row: its sums are fetched half as often.
+                    for k in (0..BLOCK / 4 / G::SCALES).step_by(2) {
+                        let (i, j) = (G::order(part, k), G::order(part, k + 1));
+                        let (a, b) = (numbers(group, block, i), numbers(group, block, j));
+                        for r in 0..R {
+                            let x = &x[r][g][block].values;
+                            sums[r].add(a, inputs(x[i]));
+                            sums[r].add(b, inputs(x[j]));
+                            if (k + 2) % Sums::fit(G::BITS) == 0 {
+                                sums[r].widen();
+                            }
                         }
                     }
-                }
-                if group.factors(part).is_none() {
-                    scale = halves(group.scale(part));
-                }
-                let (mut scales, mut mins) = (scale, min);
-                if let Some((of_scale, of_min)) = group.factors(part) {
-                    let (of_scale, of_min) = (bytes(of_scale), bytes(of_min));
-                    for v in 0..2 {
-                        scales[v] = _mm256_mul_ps(scale[v], of_scale[v]);
-                        mins[v] = _mm256_mul_ps(min[v], of_min[v]);
-                    }
-                }
-                for r in 0..R {
-                    let x = &x[r][g][part];
-                    let (scale, sum) = (_mm256_set1_ps(x.scale), _mm256_set1_ps(x.negative_sum));
-                    let sums = sums[r].plus(x.offset_of(G::ADDED));
-                    for v in 0..2 {
-                        let scale = _mm256_mul_ps(scales[v], scale);
-                        out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
-                        if group.min().is_some() {
-                            out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
+                    let (scales, mins) = factors(group, block, part);
+                    for r in 0..R {
+                        let x = &x[r][g][block];
+                        let scale = _mm256_set1_ps(x.scale);
+                        let sums = sums[r].plus(G::offset(x, part));
+                        for v in 0..2 {
+                            let scale = _mm256_mul_ps(scales[v], scale);
+                            out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
+                            if G::MINS {
+                                let sum = _mm256_set1_ps(x.negative_sum);
+                                out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
+                            }
                         }
                     }
                 }
@@ -364,39 +308,57 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     product.store_tile(row, panel, &out);
 }
 
-/// The low and the high nibbles of a vector.
+/// The `i`th vector of a block's numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn nibbles(both: &Vector) -> ([__m256i; 2], [__m256i; 2]) {
-    let low = _mm256_set1_epi8(15);
-    let [a, b] = vectors(both);
-    let first = [_mm256_and_si256(a, low), _mm256_and_si256(b, low)];
-    let (a, b) = (_mm256_srli_epi16::<4>(a), _mm256_srli_epi16::<4>(b));
-    (first, [_mm256_and_si256(a, low), _mm256_and_si256(b, low)])
-}
-
-/// The numbers of a block's `i`th vector of nibbles, with fifth bits if there are any.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> ([__m256i; 2], [__m256i; 2]) {
-    let (first, second) = nibbles(&group.nibbles(block)[i]);
-    match group.fifth(block) {
-        Some(bits) => (fifth(first, bits, i), fifth(second, bits, i + 4)),
-        None => (first, second),
-    }
-}
-
-/// The numbers of a vector of MXFP4.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn mx4_numbers(both: &Vector) -> ([__m256i; 2], [__m256i; 2]) {
-    let numbers = _mm256_broadcastsi128_si256(cast(NUMBERS));
-    let (mut first, mut second) = nibbles(both);
+fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> [__m256i; 2] {
+    let mut w = vectors(&group.nibbles(block)[i % 4]);
     for v in 0..2 {
-        first[v] = _mm256_shuffle_epi8(numbers, first[v]);
-        second[v] = _mm256_shuffle_epi8(numbers, second[v]);
+        if i >= 4 {
+            w[v] = _mm256_srli_epi16::<4>(w[v]);
+        }
+        w[v] = _mm256_and_si256(w[v], _mm256_set1_epi8(15));
     }
-    (first, second)
+    if let Some(bits) = group.fifth(block) {
+        w = fifth(w, bits, i);
+    }
+    if let Some(bits) = group.pairs(block, i / 4) {
+        w = pair(w, bits, i % 4);
+    }
+    if G::CODES {
+        let numbers = _mm256_broadcastsi128_si256(cast(NUMBERS));
+        for v in 0..2 {
+            w[v] = _mm256_shuffle_epi8(numbers, w[v]);
+        }
+    }
+    w
+}
+
+/// The scales and minima of a block, or the scales of one half of it.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn factors<G: Nibbles>(group: &G, block: usize, half: usize) -> ([__m256; 2], [__m256; 2]) {
+    let mut scales = group
+        .powers(block)
+        .map_or(halves(group.scale(block)), |it| powers(it));
+    let mut mins = [_mm256_setzero_ps(); 2];
+    if let Some(min) = group.min() {
+        mins = halves(min);
+    }
+    if let Some(own) = group.signed(block, half) {
+        scales = times(scales, signed_bytes(own));
+    }
+    if let Some((of_scale, of_min)) = group.factors(block) {
+        scales = times(scales, bytes(of_scale));
+        mins = times(mins, bytes(of_min));
+    }
+    (scales, mins)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn times(a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
+    [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])]
 }
 
 /// Adds to nibbles their fifth bits, the `i`th of each byte.
@@ -420,25 +382,19 @@ fn fifth(mut w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
     w
 }
 
-/// Nibbles of a half and, above them, the `i`th pairs of bits.
+/// Adds to nibbles the `i`th pairs of bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn six_bits(both: &Vector, half: usize, bits: &Vector, i: usize) -> [__m256i; 2] {
-    let (low, high) = (_mm256_set1_epi8(15), _mm256_set1_epi8(48));
-    let (mut w, bits) = (vectors(both), vectors(bits));
+fn pair(mut w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
+    let bits = vectors(bits);
     for v in 0..2 {
-        let nibbles = if half == 0 {
-            w[v]
-        } else {
-            _mm256_srli_epi16::<4>(w[v])
-        };
-        let bits = match i {
+        let moved = match i {
             0 => _mm256_slli_epi16::<4>(bits[v]),
             1 => _mm256_slli_epi16::<2>(bits[v]),
             2 => bits[v],
             _ => _mm256_srli_epi16::<2>(bits[v]),
         };
-        w[v] = _mm256_or_si256(_mm256_and_si256(nibbles, low), _mm256_and_si256(bits, high));
+        w[v] = _mm256_or_si256(w[v], _mm256_and_si256(moved, _mm256_set1_epi8(48)));
     }
     w
 }

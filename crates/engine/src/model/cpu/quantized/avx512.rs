@@ -17,8 +17,8 @@ use pulp::cast;
 
 use super::mx4::NUMBERS;
 use super::{
-    BLOCK, Mx4Group, Nibbles, Outputs, PANEL, PIECE, Product, Q4Group, Q5Group, Q6Group, Q8Group,
-    Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpack, Unpacked, Vector, pieces, products,
+    BLOCK, Group, Mx4Group, Nibbles, Outputs, PANEL, PIECE, Product, Q4Group, Q5Group, Q6Group,
+    Q8Group, Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpacked, Vector, pieces, products,
 };
 
 /// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. Few rows leave
@@ -65,15 +65,23 @@ macro_rules! tiles {
 
 /// The most rows of a tile.
 const ROWS: usize = 6;
+/// So many rows are products of tiles where the numbers have so many bits; more pay for weights that are unpacked once.
+const fn few(bits: usize) -> usize {
+    match bits {
+        4 => usize::MAX,
+        5 => 48,
+        _ => 12,
+    }
+}
 /// Panels that are unpacked together.
 const PANELS: usize = 2;
 
-products!(avx512: Avx512);
+products!(avx512: Avx512, "avx512f,avx512bw");
 
 /// [`rows_unpacked`] for a number of rows.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_unpacked<G: Unpack>(
+fn tile_unpacked<G: Nibbles>(
     product: &Product<'_, '_, G>,
     (row, rows): (usize, usize),
     first: usize,
@@ -95,7 +103,7 @@ fn tile_unpacked<G: Unpack>(
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn rows_unpacked<G: Unpack, const R: usize>(
+fn rows_unpacked<G: Nibbles, const R: usize>(
     product: &Product<'_, '_, G>,
     row: usize,
     first: usize,
@@ -146,44 +154,6 @@ fn rows_unpacked<G: Unpack, const R: usize>(
             outputs[row + r][p].0 = cast(out[r][p]);
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn unpack_nibbles<G: Nibbles>(group: &G, block: usize, to: &mut Unpacked) {
-    for i in 0..4 {
-        let (first, second) = numbers(group, block, i);
-        to.numbers[i] = Vector(cast(first));
-        to.numbers[i + 4] = Vector(cast(second));
-    }
-    let (scales, mins) = factors(group, block);
-    to.scales[0] = cast(scales);
-    to.mins = cast(mins);
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn unpack_q6(group: &Q6Group, block: usize, to: &mut Unpacked) {
-    for half in 0..2 {
-        let bits = vector(&group.high[block][half]);
-        for i in 0..4 {
-            let w = six_bits(vector(&group.low[block][i]), half, bits, i);
-            to.numbers[4 * half + i] = Vector(cast(w));
-        }
-        let own = signed_bytes(group.scales[2 * block + half]);
-        to.scales[half] = cast(_mm512_mul_ps(halves(group.scale), own));
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn unpack_mx4(group: &Mx4Group, block: usize, to: &mut Unpacked) {
-    for i in 0..4 {
-        let (first, second) = mx4_numbers(&group.weights[block][i]);
-        to.numbers[i] = Vector(cast(first));
-        to.numbers[i + 4] = Vector(cast(second));
-    }
-    to.scales[0] = cast(powers(group.scales[block]));
 }
 
 /// `R` rows times `P` panels, all inputs.
@@ -240,7 +210,7 @@ fn tile_q8<const R: usize, const P: usize>(
 #[allow(clippy::needless_range_loop)]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
+fn tile<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
@@ -252,44 +222,40 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     let mut ahead = product.ahead(weights, passes);
     for g in 0..product.groups {
         ahead.until((g + 1) * size_of_val(&weights[0][g]));
-        for part in 0..B {
-            let mut sums = [[_mm512_setzero_si512(); P]; R];
-            for r in 0..R {
-                sums[r] = [_mm512_set1_epi32(x[r][g][part].offset_of(G::ADDED)); P];
-            }
-            for i in 0..4 {
-                let (mut first, mut second) =
-                    ([_mm512_setzero_si512(); P], [_mm512_setzero_si512(); P]);
-                for p in 0..P {
-                    (first[p], second[p]) = numbers(&weights[p][g], part, i);
-                }
+        for block in 0..B {
+            for part in 0..G::SCALES {
+                let mut sums = [[_mm512_setzero_si512(); P]; R];
                 for r in 0..R {
-                    let x = inputs(x[r][g][part].values[i]);
+                    sums[r] = [_mm512_set1_epi32(G::offset(&x[r][g][block], part)); P];
+                }
+                for k in 0..BLOCK / 4 / G::SCALES {
+                    let i = G::order(part, k);
+                    let mut w = [_mm512_setzero_si512(); P];
                     for p in 0..P {
-                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], first[p], x);
+                        w[p] = numbers(&weights[p][g], block, i);
+                    }
+                    for r in 0..R {
+                        let x = inputs(x[r][g][block].values[i]);
+                        for p in 0..P {
+                            sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], w[p], x);
+                        }
                     }
                 }
-                for r in 0..R {
-                    let x = inputs(x[r][g][part].values[i + 4]);
-                    for p in 0..P {
-                        sums[r][p] = _mm512_dpbusd_epi32(sums[r][p], second[p], x);
-                    }
-                }
-            }
-            let mut scales = [_mm512_setzero_ps(); P];
-            let mut mins = [_mm512_setzero_ps(); P];
-            for p in 0..P {
-                (scales[p], mins[p]) = factors(&weights[p][g], part);
-            }
-            for r in 0..R {
-                let scale = _mm512_set1_ps(x[r][g][part].scale);
-                let negative_sum = _mm512_set1_ps(x[r][g][part].negative_sum);
+                let mut scales = [_mm512_setzero_ps(); P];
+                let mut mins = [_mm512_setzero_ps(); P];
                 for p in 0..P {
-                    let scale = _mm512_mul_ps(scales[p], scale);
-                    let sum = _mm512_cvtepi32_ps(sums[r][p]);
-                    out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
-                    if <G as Nibbles>::MINS {
-                        out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
+                    (scales[p], mins[p]) = factors(&weights[p][g], block, part);
+                }
+                for r in 0..R {
+                    let scale = _mm512_set1_ps(x[r][g][block].scale);
+                    let negative_sum = _mm512_set1_ps(x[r][g][block].negative_sum);
+                    for p in 0..P {
+                        let scale = _mm512_mul_ps(scales[p], scale);
+                        let sum = _mm512_cvtepi32_ps(sums[r][p]);
+                        out[r][p] = _mm512_fmadd_ps(scale, sum, out[r][p]);
+                        if G::MINS {
+                            out[r][p] = _mm512_fmadd_ps(mins[p], negative_sum, out[r][p]);
+                        }
                     }
                 }
             }
@@ -298,83 +264,61 @@ fn tile_nibbles<G: Nibbles, const B: usize, const R: usize, const P: usize>(
     product.store_tile(row, panel, &out);
 }
 
-/// The low and the high nibbles of a vector.
+/// The `i`th vector of a block's numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn nibbles(both: &Vector) -> (__m512i, __m512i) {
-    let (both, low) = (vector(both), _mm512_set1_epi8(15));
-    let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(both), low);
-    (_mm512_and_si512(both, low), upper)
-}
-
-/// The numbers of a block's `i`th vector of nibbles, with fifth bits if there are any.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> (__m512i, __m512i) {
-    let (mut first, mut second) = nibbles(&group.nibbles(block)[i]);
+fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> __m512i {
+    let mut w = vector(&group.nibbles(block)[i % 4]);
+    if i >= 4 {
+        w = _mm512_srli_epi16::<4>(w);
+    }
+    w = _mm512_and_si512(w, _mm512_set1_epi8(15));
     if let Some(bits) = group.fifth(block) {
-        let (bits, fifth) = (vector(bits), _mm512_set1_epi8(16));
-        let a = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(1 << i));
-        let b = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(16 << i));
-        first = _mm512_mask_add_epi8(first, a, first, fifth);
-        second = _mm512_mask_add_epi8(second, b, second, fifth);
+        let is_set = _mm512_test_epi8_mask(vector(bits), _mm512_set1_epi8(1 << i));
+        w = _mm512_mask_add_epi8(w, is_set, w, _mm512_set1_epi8(16));
     }
-    (first, second)
+    if let Some(bits) = group.pairs(block, i / 4) {
+        let bits = match i % 4 {
+            0 => _mm512_slli_epi16::<4>(vector(bits)),
+            1 => _mm512_slli_epi16::<2>(vector(bits)),
+            2 => vector(bits),
+            _ => _mm512_srli_epi16::<2>(vector(bits)),
+        };
+        w = _mm512_or_si512(w, _mm512_and_si512(bits, _mm512_set1_epi8(48)));
+    }
+    if G::CODES {
+        w = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(cast(NUMBERS)), w);
+    }
+    w
 }
 
-/// The scales and minima of a block.
+/// The scales and minima of a block, or the scales of one half of it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn factors<G: Nibbles>(group: &G, block: usize) -> (__m512, __m512) {
-    let scale = halves(*group.scale(block));
-    let min = match group.min() {
-        Some(min) => halves(*min),
-        None => _mm512_setzero_ps(),
-    };
-    match group.factors(block) {
-        Some((of_scale, of_min)) => (
-            _mm512_mul_ps(scale, bytes(*of_scale)),
-            _mm512_mul_ps(min, bytes(*of_min)),
-        ),
-        None => (scale, min),
+fn factors<G: Nibbles>(group: &G, block: usize, half: usize) -> (__m512, __m512) {
+    let mut scale = group
+        .powers(block)
+        .map_or(halves(*group.scale(block)), |it| powers(it));
+    let mut min = _mm512_setzero_ps();
+    if let Some(bits) = group.min() {
+        min = halves(*bits);
     }
-}
-
-/// The numbers of a vector of MXFP4.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn mx4_numbers(both: &Vector) -> (__m512i, __m512i) {
-    let (first, second) = nibbles(both);
-    let numbers = _mm512_broadcast_i32x4(cast(NUMBERS));
-    let first = _mm512_shuffle_epi8(numbers, first);
-    (first, _mm512_shuffle_epi8(numbers, second))
+    if let Some(own) = group.signed(block, half) {
+        scale = _mm512_mul_ps(scale, signed_bytes(*own));
+    }
+    if let Some((of_scale, of_min)) = group.factors(block) {
+        scale = _mm512_mul_ps(scale, bytes(*of_scale));
+        min = _mm512_mul_ps(min, bytes(*of_min));
+    }
+    (scale, min)
 }
 
 /// Half the powers of two with these exponents.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn powers(exponents: [u8; 16]) -> __m512 {
-    let exponents = _mm512_slli_epi32::<23>(_mm512_cvtepu8_epi32(cast(exponents)));
+fn powers(exponents: &[u8; 16]) -> __m512 {
+    let exponents = _mm512_slli_epi32::<23>(_mm512_cvtepu8_epi32(cast(*exponents)));
     _mm512_mul_ps(_mm512_castsi512_ps(exponents), _mm512_set1_ps(0.5))
-}
-
-/// Nibbles of a half and, above them, the `i`th pairs of bits.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn six_bits(both: __m512i, half: usize, bits: __m512i, i: usize) -> __m512i {
-    let nibbles = if half == 0 {
-        both
-    } else {
-        _mm512_srli_epi16::<4>(both)
-    };
-    let bits = match i {
-        0 => _mm512_slli_epi16::<4>(bits),
-        1 => _mm512_slli_epi16::<2>(bits),
-        2 => bits,
-        _ => _mm512_srli_epi16::<2>(bits),
-    };
-    let (low, high) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
-    _mm512_or_si512(_mm512_and_si512(nibbles, low), _mm512_and_si512(bits, high))
 }
 
 #[inline]

@@ -104,7 +104,7 @@ pub(crate) trait Quantiser: Group {
     const DTYPE: GgmlDType;
 }
 
-/// Groups of nibbles, to which a fifth bit may be added: `weight = scale · (number − ADDED) − min`.
+/// Groups of nibbles, to which bits may be added: `weight = scale · (number − ADDED) − min`.
 // Other processors' loops ask for less.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) trait Nibbles: Group {
@@ -112,8 +112,12 @@ pub(crate) trait Nibbles: Group {
     const BITS: usize = 4;
     /// What was added to the numbers to make them unsigned, a multiple of 4.
     const ADDED: i32 = 0;
+    /// Scales of a block: one, or one for each half.
+    const SCALES: usize = 1;
     /// Whether there are minima.
     const MINS: bool = false;
+    /// Whether the nibbles are places in [`mx4::NUMBERS`].
+    const CODES: bool = false;
 
     /// The nibbles of a block: vector `i` holds inputs `4i` to `4i + 3` in its low nibbles, and those 16 further on in its
     /// high ones.
@@ -125,8 +129,30 @@ pub(crate) trait Nibbles: Group {
         None
     }
 
-    /// The scales of a block, in half precision.
-    fn scale(&self, block: usize) -> &[u16; PANEL];
+    /// The fifth and sixth bits of a block's half, if there are any: the `i`th pair of byte `4 · output + j` belongs to its input
+    /// `4i + j`.
+    #[inline(always)]
+    fn pairs(&self, _block: usize, _half: usize) -> Option<&Vector> {
+        None
+    }
+
+    /// The scales of a block, in half precision, but for [`Self::powers`].
+    #[inline(always)]
+    fn scale(&self, _block: usize) -> &[u16; PANEL] {
+        &[0; PANEL]
+    }
+
+    /// Exponents of a block's scales, which are half the powers of two with these.
+    #[inline(always)]
+    fn powers(&self, _block: usize) -> Option<&[u8; PANEL]> {
+        None
+    }
+
+    /// The factor of a block's scales, if each half has its own.
+    #[inline(always)]
+    fn signed(&self, _block: usize, _half: usize) -> Option<&[i8; PANEL]> {
+        None
+    }
 
     /// The minima of the group, in half precision, if there are any.
     #[inline(always)]
@@ -139,52 +165,23 @@ pub(crate) trait Nibbles: Group {
     fn factors(&self, _block: usize) -> Option<(&[u8; PANEL], &[u8; PANEL])> {
         None
     }
-}
-
-/// Groups whose numbers can be unpacked to bytes.
-#[cfg(target_arch = "x86_64")]
-pub(crate) trait Unpack: Group {
-    /// Bits of the numbers.
-    const BITS: usize;
-    /// Scales of a block: one, or one for each half.
-    const SCALES: usize = 1;
-    /// Whether there are minima.
-    const MINS: bool = false;
 
     /// Minus what was added to the numbers, times the sum of the inputs that share a scale.
-    fn offset(x: &RowBlock, scale: usize) -> i32;
-}
-
-#[cfg(target_arch = "x86_64")]
-impl<G: Nibbles> Unpack for G {
-    const BITS: usize = G::BITS;
-    const MINS: bool = G::MINS;
-
     #[inline(always)]
-    fn offset(x: &RowBlock, _: usize) -> i32 {
-        x.offset_of(G::ADDED)
+    fn offset(x: &RowBlock, part: usize) -> i32 {
+        match Self::SCALES {
+            1 => x.offset_of(Self::ADDED),
+            _ => x.halves[part],
+        }
     }
-}
 
-#[cfg(target_arch = "x86_64")]
-impl Unpack for Q6Group {
-    const BITS: usize = 6;
-    const SCALES: usize = 2;
-
+    /// The `k`th vector of inputs that share a scale: such as have their nibbles in the same bytes follow each other.
     #[inline(always)]
-    fn offset(x: &RowBlock, scale: usize) -> i32 {
-        x.halves[scale]
-    }
-}
-
-/// Its numbers are at most 24.
-#[cfg(target_arch = "x86_64")]
-impl Unpack for Mx4Group {
-    const BITS: usize = 5;
-
-    #[inline(always)]
-    fn offset(x: &RowBlock, _: usize) -> i32 {
-        x.offset_of(mx4::ZERO)
+    fn order(part: usize, k: usize) -> usize {
+        match Self::SCALES {
+            1 => k / 2 + k % 2 * (BLOCK / 8),
+            _ => part * (BLOCK / 8) + k,
+        }
     }
 }
 
@@ -198,10 +195,6 @@ const PIECE: usize = 8;
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Outputs([f32; PANEL]);
-
-/// How far ahead weights are prefetched that few rows use, in bytes.
-#[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 8 << 10;
 
 /// A block of a panel as products with many rows use it, which would else unpack it for every few rows.
 #[cfg(target_arch = "x86_64")]
@@ -290,32 +283,45 @@ macro_rules! multiply {
 }
 use multiply;
 
-/// The products of an instruction set with every kind of weights, by its own `tiles!`.
+/// The products of an instruction set with every kind of weights, by its own `tiles!`, and what unpacks the weights.
 #[cfg(target_arch = "x86_64")]
 macro_rules! products {
-    ($token:ident: $set:ident) => {
+    ($token:ident: $set:ident, $features:tt) => {
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn unpack<G: Nibbles>(group: &G, block: usize, to: &mut Unpacked) {
+            for i in 0..BLOCK / 4 {
+                to.numbers[i] = Vector(cast(numbers(group, block, i)));
+            }
+            for part in 0..G::SCALES {
+                let (scales, mins) = factors(group, block, part);
+                to.scales[part] = cast(scales);
+                to.mins = cast(mins);
+            }
+        }
+
         kernel!(
             pub(super) fn q8($token: $set, product: &mut Product<'_, '_, Q8Group>) {
                 tiles!(tile_q8; product);
             }
         );
-        products!($token: $set, q4 Q4Group unpack_nibbles 8 tile_nibbles);
-        products!($token: $set, q40 Q40Group unpack_nibbles 2 tile_nibbles);
-        products!($token: $set, q41 Q41Group unpack_nibbles 1 tile_nibbles);
-        products!($token: $set, q5 Q5Group unpack_nibbles 8 tile_nibbles);
-        products!($token: $set, q50 Q50Group unpack_nibbles 2 tile_nibbles);
-        products!($token: $set, q51 Q51Group unpack_nibbles 1 tile_nibbles);
-        products!($token: $set, q6 Q6Group unpack_q6 8);
-        products!($token: $set, mx4 Mx4Group unpack_mx4 4);
+        products!($token: $set, q4 Q4Group);
+        products!($token: $set, q40 Q40Group);
+        products!($token: $set, q41 Q41Group);
+        products!($token: $set, q5 Q5Group);
+        products!($token: $set, q50 Q50Group);
+        products!($token: $set, q51 Q51Group);
+        products!($token: $set, q6 Q6Group);
+        products!($token: $set, mx4 Mx4Group);
     };
-    ($token:ident: $set:ident, $name:ident $group:ident $unpack:ident $blocks:literal $($tile:ident)?) => {
+    ($token:ident: $set:ident, $name:ident $group:ident) => {
         kernel!(
             pub(super) fn $name($token: $set, product: &mut Product<'_, '_, $group>) {
-                $(if product.rows() <= ROWS {
-                    tiles!($tile, $group, $blocks; product);
-                    return;
-                })?
-                pieces!($unpack, $blocks; product);
+                if product.rows() <= few(<$group as Nibbles>::BITS) {
+                    tiles!(tile, $group, $group::BLOCKS; product);
+                } else {
+                    pieces!($group::BLOCKS; product);
+                }
             }
         );
     };
@@ -325,7 +331,7 @@ macro_rules! products {
 /// piece, in the same order.
 #[cfg(target_arch = "x86_64")]
 macro_rules! pieces {
-    ($unpack:ident, $blocks:expr; $product:ident) => {
+    ($blocks:expr; $product:ident) => {
         let (rows, panels) = ($product.rows(), $product.panels());
         let mut unpacked = [[Unpacked::ZERO; PANELS]; PIECE];
         let mut sums = vec![[Outputs([0.0; PANEL]); PANELS]; rows];
@@ -337,10 +343,10 @@ macro_rules! pieces {
                     let [weights] = $product.weights(panel + p);
                     for (g, group) in weights[first..last].iter().enumerate() {
                         for block in 0..$blocks {
-                            $unpack(group, block, &mut unpacked[g * $blocks + block][p]);
+                            unpack(group, block, &mut unpacked[g * $blocks + block][p]);
                         }
                     }
-                    $product.prefetch_after(panel + p, first..last, rows <= 2 * ROWS);
+                    $product.prefetch_after(panel + p, first..last);
                 }
                 let piece = &unpacked[..(last - first) * $blocks];
                 let passes = rows.div_ceil(ROWS);
@@ -568,16 +574,15 @@ impl<'a, G: Group> Product<'a, '_, G> {
         std::array::from_fn(|r| &self.x[(row + r) * self.stride + first..][..count])
     }
 
-    /// Prefetches as many groups as were read, which are read after them, or soon if few rows use each.
+    /// Prefetches as many groups as were read, which are read after them.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn prefetch_after(&self, panel: usize, read: std::ops::Range<usize>, few: bool) {
-        let distance = if few { AHEAD } else { 0 };
+    fn prefetch_after(&self, panel: usize, read: std::ops::Range<usize>) {
         let next = self.weights[panel * self.groups..]
             .as_ptr()
             .wrapping_add(read.end);
         for line in 0..(read.end - read.start) * size_of::<G>() / LINE {
-            prefetch(next.cast::<u8>().wrapping_add(distance + line * LINE));
+            prefetch(next.cast::<u8>().wrapping_add(line * LINE));
         }
     }
 

@@ -2,7 +2,7 @@
 //! a power of two and 32 numbers of four bits, E2M1. Twice such a number is an integer from −12 to 12, so that products are
 //! sums of integers here too.
 
-use super::{BLOCK, Group, PANEL, Vector, multiply};
+use super::{BLOCK, Group, Nibbles, PANEL, Vector, multiply, nibble_of, set_nibbles};
 
 /// Blocks in a group; with this many their scales fill a cache line.
 const BLOCKS: usize = 4;
@@ -40,10 +40,7 @@ impl Group for Mx4Group {
         for (block, bytes) in bytes.chunks_exact(STORED).enumerate() {
             self.scales[block][lane] = bytes[0];
             let nibble = |i: usize| bytes[1 + i / 2] >> (4 * (i % 2)) & 15;
-            for i in 0..BLOCK / 2 {
-                self.weights[block][i / 4].0[4 * lane + i % 4] =
-                    nibble(i) | nibble(i + BLOCK / 2) << 4;
-            }
+            set_nibbles(&mut self.weights[block], lane, nibble);
         }
     }
 
@@ -51,13 +48,28 @@ impl Group for Mx4Group {
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
             let scale = half_scale(self.scales[block][lane]);
             for (i, out) in out.iter_mut().enumerate() {
-                let half = i % (BLOCK / 2);
-                let both = self.weights[block][half / 4].0[4 * lane + half % 4];
-                let number = NUMBERS[usize::from(both >> (4 * (i / (BLOCK / 2))) & 15)];
+                let number = NUMBERS[usize::from(nibble_of(&self.weights[block], lane, i))];
                 *out = (i32::from(number) - ZERO) as f32 * scale;
             }
         }
     }
 
     multiply!(mx4, mx4_group);
+}
+
+impl Nibbles for Mx4Group {
+    /// Its numbers are at most 24.
+    const BITS: usize = 5;
+    const ADDED: i32 = ZERO;
+    const CODES: bool = true;
+
+    #[inline(always)]
+    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
+        &self.weights[block]
+    }
+
+    #[inline(always)]
+    fn powers(&self, block: usize) -> Option<&[u8; PANEL]> {
+        Some(&self.scales[block])
+    }
 }

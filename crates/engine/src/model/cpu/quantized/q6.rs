@@ -1,7 +1,7 @@
 //! `Q6_K`: a super-block of 256 weights is sixteen parts of 16 weights of 6 bits with a signed scale of 8 bits each, and for
 //! all of them a scale of scales in half precision: `weight = d·scale·(bits − 32)`.
 
-use super::{BLOCK, Group, Vector, multiply};
+use super::{BLOCK, Group, Nibbles, Vector, multiply, set_nibbles};
 use crate::checkpoint::gguf::blocks::{BLOCKS, six_bits};
 use crate::model::cpu::half::{F16, Format};
 use crate::model::cpu::panels::PANEL;
@@ -40,10 +40,7 @@ impl Group for Q6Group {
         }
         for block in 0..BLOCKS {
             let number = |i: usize| six_bits(low, high, block, i);
-            for i in 0..PART {
-                self.low[block][i / 4].0[4 * lane + i % 4] =
-                    number(i) & 15 | (number(i + PART) & 15) << 4;
-            }
+            set_nibbles(&mut self.low[block], lane, number);
             for (half, vector) in self.high[block].iter_mut().enumerate() {
                 let own = &mut vector.0[4 * lane..][..4];
                 own.fill(0);
@@ -68,4 +65,30 @@ impl Group for Q6Group {
     }
 
     multiply!(q6, q6_group);
+}
+
+impl Nibbles for Q6Group {
+    const BITS: usize = 6;
+    const ADDED: i32 = 32;
+    const SCALES: usize = 2;
+
+    #[inline(always)]
+    fn nibbles(&self, block: usize) -> &[Vector; BLOCK / 8] {
+        &self.low[block]
+    }
+
+    #[inline(always)]
+    fn pairs(&self, block: usize, half: usize) -> Option<&Vector> {
+        Some(&self.high[block][half])
+    }
+
+    #[inline(always)]
+    fn scale(&self, _: usize) -> &[u16; PANEL] {
+        &self.scale
+    }
+
+    #[inline(always)]
+    fn signed(&self, block: usize, half: usize) -> Option<&[i8; PANEL]> {
+        Some(&self.scales[2 * block + half])
+    }
 }
