@@ -193,7 +193,8 @@ impl Decoder {
             norm: loader.checkpoint.norm(&names.norm)?,
             head,
             ropes: RotaryTable::all(config, device, dtype)?,
-            alone: SERIAL / (config.hidden * config.vocab.max(2 * config.intermediate)).max(1),
+            alone: (SERIAL - 1)
+                / (config.hidden * config.vocab.max(2 * config.intermediate)).max(1),
             config: config.clone(),
             device: device.clone(),
         })

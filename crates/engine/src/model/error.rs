@@ -1,5 +1,7 @@
 //! Errors of the model: device, memory, steps.
 
+use std::io::ErrorKind;
+
 use crate::checkpoint::CheckpointError;
 
 /// An error of a model: what happened, where, and what to do.
@@ -50,7 +52,9 @@ const OUT_OF_MEMORY: [&str; 2] = ["CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALL
 impl From<candle_core::Error> for ModelError {
     fn from(error: candle_core::Error) -> Self {
         let text = error.to_string();
-        if OUT_OF_MEMORY.iter().any(|sign| text.contains(sign)) {
+        let refused =
+            matches!(&error, candle_core::Error::Io(it) if it.kind() == ErrorKind::OutOfMemory);
+        if refused || OUT_OF_MEMORY.iter().any(|sign| text.contains(sign)) {
             // A backtrace may follow the first line.
             return Self::OutOfMemory(text.lines().next().unwrap_or_default().to_owned());
         }

@@ -136,7 +136,12 @@ impl PrefixFile {
         // Its own until it is whole: several programs may start at once.
         let new = self.path.with_extension(std::process::id().to_string());
         let _ = fs::remove_file(&new);
-        let mut file = File::create_new(&new)?;
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        // Nobody else's: prompts are in it.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&new)?;
         let mut written = file.write_all(hasher.finalize().as_bytes());
         for part in parts {
             written = written.and_then(|()| file.write_all(part));
@@ -206,6 +211,9 @@ mod tests {
             assert_eq!(read(&file, [3, 2]), None);
             file.write(&[&mut [1, 2, 3], &mut [4, 5]]).unwrap();
             assert_eq!(std::fs::read(&file.path).unwrap(), whole);
+            let about = file.path.metadata().unwrap();
+            let mode = std::os::unix::fs::MetadataExt::mode(&about);
+            assert_eq!(mode & 0o777, 0o600);
         }
     }
 

@@ -24,7 +24,14 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// When the system refuses so much memory.
     pub(crate) fn whole(count: usize) -> io::Result<Self> {
-        let buffer = Self::zeroed(count)?;
+        let megabytes = count.saturating_mul(size_of::<T>()) / 1_000_000;
+        let refused = |why: io::Error| {
+            let what = format!("the system refuses {megabytes} MB for a weight ({why})");
+            let remedy =
+                "end other programs, take a smaller model, or a smaller type with --quantize";
+            io::Error::new(io::ErrorKind::OutOfMemory, format!("{what}: {remedy}"))
+        };
+        let buffer = Self::zeroed(count).map_err(refused)?;
         #[cfg(target_os = "linux")]
         let _ = buffer.0.advise(memmap2::Advice::HugePage);
         Ok(buffer)
@@ -49,6 +56,7 @@ impl<T: Pod> DerefMut for Buffer<T> {
 #[cfg(test)]
 mod tests {
     use super::Buffer;
+    use crate::model::ModelError;
     use crate::model::cpu::quantized::Q8Group;
 
     #[test]
@@ -64,6 +72,12 @@ mod tests {
             assert_eq!(Buffer::<Q8Group>::zeroed(count).unwrap().len(), count);
         }
         assert!(Buffer::<f32>::zeroed(usize::MAX).is_err());
-        assert!(Buffer::<f32>::zeroed(1 << 60).is_err());
+        let refused = Buffer::<f32>::whole(1 << 60).err().unwrap();
+        let said = ModelError::from(candle_core::Error::from(refused)).to_string();
+        assert!(
+            said.starts_with("out of memory: the system refuses 4611686018427 MB"),
+            "{said}"
+        );
+        assert!(said.ends_with("with --quantize"), "{said}");
     }
 }

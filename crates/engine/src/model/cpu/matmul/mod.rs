@@ -350,7 +350,7 @@ impl PackedMatrix {
         let threads = rayon::current_num_threads();
         let serial = threads == 1 || work < SERIAL;
         // Tasks of equal size, whole groups of panels wide.
-        let row_blocks = if serial { 1 } else { rows.div_ceil(ROWS) };
+        let row_blocks = rows.div_ceil(ROWS);
         let block_rows = rows.div_ceil(row_blocks).next_multiple_of(TILE_ROWS);
         let column_blocks = if serial { 1 } else { TASKS * threads };
         let column_blocks = column_blocks
