@@ -180,7 +180,7 @@ impl Read {
 }
 
 /// Whether a word is one of several with spaces between them.
-pub(super) fn is_one_of(word: &str, words: &str) -> bool {
+fn is_one_of(word: &str, words: &str) -> bool {
     words.split(' ').any(|one| one == word)
 }
 

@@ -12,7 +12,7 @@ use clap::{ArgMatches, Command};
 use super::chat::CHAT;
 use super::endpoint::ENDPOINT;
 use super::engine::{ENGINE, JUDGE};
-use super::output::{WRITTEN, is_one_of};
+use super::output::WRITTEN;
 use super::sampling::SAMPLING;
 use juror_data::output::OutputFormat;
 use juror_judge::judge::RulesMode;
@@ -25,9 +25,10 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Whether an argument is on the command line.
+    /// Whether an argument is on the command line, which this command need not have.
     fn has(&self, id: &str) -> bool {
-        self.matches.value_source(id) == Some(ValueSource::CommandLine)
+        self.matches.ids().any(|known| known == id)
+            && self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
     /// The names of the options on the command line that are under one of these headings of the help, or are among `others`.
@@ -44,12 +45,6 @@ impl Given<'_> {
         options
             .filter(|option| self.has(option.get_id().as_str()))
             .filter_map(|option| option.get_long())
-    }
-
-    /// Whether a second judge is asked (`--cascade`, which only some commands have).
-    fn is_cascade(&self) -> bool {
-        let mut options = self.command.get_arguments();
-        options.any(|option| option.get_id() == "cascade") && self.has("cascade")
     }
 
     /// Refuses the first of [`Self::all`] if they have no effect, and says where.
@@ -84,6 +79,14 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     };
     let given = Given { command, matches };
     outputs(&given)?;
+    let model = matches.try_get_raw("model").ok().flatten();
+    let is_built_in = model.is_none_or(|mut names| names.any(|name| name == "tiny"));
+    given.refuse(
+        name == "bench" || (!is_built_in && given.has("model")),
+        &[],
+        &["no_kept_prefix"],
+        "here: only the built-in judge's template is kept, and not in a benchmark; leave it out",
+    )?;
     match (name, action) {
         ("judge", _) => judge(&given),
         ("serve", _) => without_model(&given).and_then(|()| rules(&given)),
@@ -98,15 +101,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
 }
 
 fn outputs(given: &Given) -> anyhow::Result<()> {
-    let ids: Vec<&str> = given
-        .command
-        .get_arguments()
-        .map(|argument| argument.get_id().as_str())
-        .collect();
-    if ids.contains(&"force")
-        && given.has("force")
-        && !ids.iter().any(|id| is_one_of(id, WRITTEN) && given.has(id))
-    {
+    if given.has("force") && !WRITTEN.split(' ').any(|id| given.has(id)) {
         bail!(
             "--force changes nothing without an output: no file is written that could replace another; leave it out, or name one"
         );
@@ -115,10 +110,7 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
 }
 
 fn quoting(given: &Given) -> anyhow::Result<()> {
-    let mut arguments = given.command.get_arguments();
-    if !arguments.any(|argument| argument.get_id() == "quote_formulas")
-        || !given.has("quote_formulas")
-    {
+    if !given.has("quote_formulas") {
         return Ok(());
     }
     let output = given.matches.get_one::<PathBuf>("output");
@@ -186,7 +178,7 @@ fn rules(given: &Given) -> anyhow::Result<()> {
         "beside --rules off: leave one of them out",
     )?;
     if given.has("audit")
-        && !given.is_cascade()
+        && !given.has("cascade")
         && given.matches.get_one("rules") != Some(&RulesMode::First)
     {
         bail!(

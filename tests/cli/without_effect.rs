@@ -8,7 +8,7 @@ fn options_without_effect_are_refused() {
     folder.write("in.jsonl", rollouts(2));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
     folder.write("prompt.txt", "");
-    let cases: [(&str, &[&str]); 41] = [
+    let cases: [(&str, &[&str]); 43] = [
         (
             "attack --rows-out attacks.jsonl --free",
             &["--free", "--rows-out"],
@@ -119,6 +119,11 @@ fn options_without_effect_are_refused() {
         (
             "bench in.jsonl --date 2026-01-01",
             &["--date", "writes no date"],
+        ),
+        ("bench --no-kept-prefix", &["--no-kept-prefix", "benchmark"]),
+        (
+            "judge --model other --no-kept-prefix",
+            &["--no-kept-prefix", "built-in"],
         ),
         ("bench --protocol prime", &["--protocol", "INPUT"]),
         ("bench --prompt prompt.txt", &["--prompt", "INPUT"]),
