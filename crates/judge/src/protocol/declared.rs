@@ -281,7 +281,8 @@ impl Protocol for Declared {
             return Some(Box::new(stop));
         }
         let has_stop = !self.stop.is_empty();
-        has_stop.then(|| Box::new(TextStop::new(&self.stop)) as Box<dyn StopMatcher>)
+        let stop = || TextStop::new(&self.stop, starts_in_thinking);
+        has_stop.then(|| Box::new(stop()) as Box<dyn StopMatcher>)
     }
 
     fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {

@@ -1,8 +1,7 @@
 //! Answers in labels: `A`, `Correct`, `YES`.
 //!
-//! Ordered rules find the label. The first rule that matches anywhere decides, and the verdict says which it was. A label
-//! is matched by its whole word and where the rule anchors it, never as a letter somewhere in the text: in `INCORRECT`
-//! there is neither a `C` nor a `CORRECT`.
+//! Ordered rules find the label. The first rule that matches anywhere decides, and the verdict says which it was. A label is matched by its whole word and
+//! where the rule anchors it, never as a letter somewhere in the text: in `INCORRECT` there is neither a `C` nor a `CORRECT`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -145,8 +144,7 @@ impl Labels {
         }
     }
 
-    /// Whether the probability of a label is that of one value: a label of both process and outcome says one thing with its
-    /// tokens and two with its values.
+    /// Whether the probability of a label is that of one value: a label of both process and outcome says one thing with its tokens and two with its values.
     pub(super) fn has_odds(&self) -> bool {
         let yields = self.yields();
         yields.process != yields.outcome || yields.score

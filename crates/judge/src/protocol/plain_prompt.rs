@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use super::template::{FieldName, Segment};
 use super::{PromptTemplate, Reserved, control_text};
 
-/// Writes the prompts of one template as text. What stands in a field closes no field and makes no control token of a known
-/// model family.
+/// Writes the prompts of one template as text. What stands in a field closes no field and makes no control token of a known model family.
 #[derive(Debug, Clone)]
 pub struct PlainPrompt {
     segments: Vec<Segment>,
@@ -33,8 +32,7 @@ impl PlainPrompt {
         &self.notes
     }
 
-    /// The stretches of a sample's prompt, in order: the prompt's own text and the fields by turns. `field` gives what is shown of
-    /// a field.
+    /// The stretches of a sample's prompt, in order: the prompt's own text and the fields by turns. `field` gives what is shown of a field.
     pub(crate) fn parts<'s>(&self, field: impl Fn(FieldName) -> Cow<'s, str>) -> Vec<String> {
         let own = |at: Option<usize>| match at.and_then(|at| self.segments.get(at)) {
             Some(Segment::Trusted(text)) => text.as_str(),

@@ -1,7 +1,8 @@
 //! When a generation may end, because everything asked for is known.
 
 use super::Yields;
-use super::verdict_reader::VerdictReader;
+use super::tag_scanner::{Scanned, TagScanner};
+use super::verdict_reader::{Thinking, VerdictReader};
 
 /// Says when a generation may end.
 pub trait StopMatcher: Send {
@@ -38,33 +39,47 @@ impl StopMatcher for VerdictStop {
     }
 }
 
-/// Ends a generation at one of some texts, in bounded memory.
+/// Ends a generation at one of some texts outside its thinking, in bounded memory.
 #[derive(Debug, Clone)]
 pub(crate) struct TextStop {
     texts: Vec<String>,
-    /// The end of what was written, as long as the longest text.
+    /// The end of what was written outside the thinking, as long as the longest text.
     tail: String,
+    scanner: TagScanner,
+    thinking: Option<Thinking>,
 }
 
 impl TextStop {
-    pub(crate) fn new(texts: &[String]) -> Self {
+    pub(crate) fn new(texts: &[String], starts_in_thinking: bool) -> Self {
         Self {
             texts: texts.to_vec(),
             tail: String::new(),
+            scanner: TagScanner::default(),
+            thinking: starts_in_thinking.then_some(Thinking::Given),
         }
     }
 }
 
 impl StopMatcher for TextStop {
     fn push(&mut self, piece: &str) -> bool {
-        self.tail.push_str(piece);
-        if self.texts.iter().any(|text| self.tail.contains(text)) {
-            return true;
-        }
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
-        let from = self.tail.len().saturating_sub(longest);
-        self.tail.drain(..self.tail.floor_char_boundary(from));
-        false
+        // A part holds one tag at most, at its end.
+        piece.split_inclusive('>').any(|part| {
+            if self.thinking.is_none() {
+                self.tail.push_str(part);
+            }
+            let is_over = self.texts.iter().any(|text| self.tail.contains(text));
+            self.scanner.push(part, |scanned| match scanned {
+                Scanned::Tag(tag) if tag.name.is_thinking() => {
+                    self.thinking = Thinking::after(self.thinking, tag);
+                    self.tail.clear();
+                }
+                _ => {}
+            });
+            let from = self.tail.len().saturating_sub(longest);
+            self.tail.drain(..self.tail.floor_char_boundary(from));
+            is_over
+        })
     }
 }
 
@@ -88,13 +103,38 @@ mod tests {
 
     #[test]
     fn a_text_ends_a_generation_however_it_is_cut() {
-        let mut stop = TextStop::new(&["\nUser:".to_owned(), "é!".to_owned()]);
+        let mut stop = TextStop::new(&["\nUser:".to_owned(), "é!".to_owned()], false);
         assert!(!stop.push("Final Decision: Yes\n"));
         assert!(!stop.push("Use"));
         assert!(stop.push("r: 2"));
-        let mut stop = TextStop::new(&["é!".to_owned()]);
+        let mut stop = TextStop::new(&["é!".to_owned()], false);
         assert!(!stop.push("ééé") && !stop.push(" é"));
         assert!(stop.push("!"));
+    }
+
+    #[test]
+    fn a_text_ends_no_thinking() {
+        for (text, starts_in_thinking, answer) in [
+            ("<think>a\nb</think>A\n", false, "A"),
+            ("a\nb</think>A\n", true, "A"),
+            (
+                "x <analysis>a\n</think>\n</analysis>A <b>\n",
+                false,
+                "A <b>",
+            ),
+            ("A\n<think>b</think>", false, "A"),
+            ("<think>a\n", false, ""),
+            ("a\n<think>\n", true, ""),
+        ] {
+            let ends = text.rfind(answer).filter(|_| !answer.is_empty());
+            let ends = ends.map(|at| at + answer.len() + 1);
+            let mut stop = TextStop::new(&["\n".to_owned()], starts_in_thinking);
+            let stops = |(at, _): &(usize, char)| stop.push(&text[*at..=*at]);
+            let stopped = text.char_indices().find(stops).map(|(at, _)| at + 1);
+            assert_eq!(stopped, ends, "{text}");
+            let mut stop = TextStop::new(&["\n".to_owned()], starts_in_thinking);
+            assert_eq!(stop.push(text), ends.is_some(), "{text}");
+        }
     }
 
     #[test]

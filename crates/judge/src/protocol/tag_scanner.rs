@@ -1,9 +1,8 @@
 //! The incremental scanner that finds tags in a completion.
 //!
-//! A tag is `<name>` or `</name>` with one of the known names, in any case, with spaces anywhere but in the name, and
-//! with attributes (`name=value`, quoted or not) in an opening tag. Whatever else stands between angle brackets is
-//! text, and so are HTML-escaped tags. A tag holds no `<` and is at most [`MAX_TAG`] bytes long, which bounds what the
-//! scanner keeps; each byte is looked at a constant number of times.
+//! A tag is `<name>` or `</name>` with one of the known names, in any case, with spaces anywhere but in the name, and with attributes (`name=value`, quoted or
+//! not) in an opening tag. Whatever else stands between angle brackets is text, and so are HTML-escaped tags. A tag holds no `<` and is at most [`MAX_TAG`]
+//! bytes long, which bounds what the scanner keeps; each byte is looked at a constant number of times.
 //!
 //! How a completion is cut into pieces makes no difference to the tags found.
 

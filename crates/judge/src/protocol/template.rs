@@ -3,12 +3,10 @@
 //! A template is plain text with `{{ question }}`, `{{ student_answer }}` and `{{ reference_answer }}` (each exactly
 //! once), `{{ rubric }}` or `{{ other_answer }}` (once, under a protocol that needs it) and `{{ few_shots }}` (at most once). Every other brace is plain text, so JSON and LaTeX need no escaping.
 //!
-//! The template and its few-shots are trusted; the fields come with the sample and are not. They never meet
-//! before tokenising: [`PromptTemplate::render_with_marks`] puts one private character in each field's place, that text
-//! goes through the model's chat template, and [`split_marks`] cuts the result back into [`Segment`]s. The caller
-//! tokenises trusted segments with special tokens on and fields with special tokens off, so that a field can make no
-//! control token. Each field is substituted once and never looked at again: a `{{ question }}` inside an answer stays
-//! what it is.
+//! The template and its few-shots are trusted; the fields come with the sample and are not. They never meet before tokenising:
+//! [`PromptTemplate::render_with_marks`] puts one private character in each field's place, that text goes through the model's chat template, and
+//! [`split_marks`] cuts the result back into [`Segment`]s. The caller tokenises trusted segments with special tokens on and fields with special tokens off, so
+//! that a field can make no control token. Each field is substituted once and never looked at again: a `{{ question }}` inside an answer stays what it is.
 
 use std::fmt;
 

@@ -83,8 +83,7 @@ pub(super) fn without_unknown_pairs(completion: &str) -> WithoutPairs {
 /// The shortest name that counts as a tag's: shorter ones are formatting, or variables between `<` and `>`.
 const SHORTEST: usize = 3;
 
-/// A tag in a completion, as [`UnknownTags`] sees it. In square brackets stand notes and links too: there only names in
-/// capital letters count.
+/// A tag in a completion, as [`UnknownTags`] sees it. In square brackets stand notes and links too: there only names in capital letters count.
 fn is_watched(tag: &str) -> bool {
     parts(tag).is_some_and(|(open, name, _)| {
         let is_note =

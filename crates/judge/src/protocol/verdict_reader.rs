@@ -2,18 +2,15 @@
 //!
 //! Parser and stop rule are the same state machine, so a generation can never be stopped before its verdict can be read.
 //!
-//! **Thinking never counts.** `<think>`, `<thinking>` or `<analysis>` hides everything up to the closing tag of the same
-//! name. A closing tag without an opening one makes everything before it thinking. Thinking tags count wherever they
-//! stand, in a reason too.
+//! **Thinking never counts.** `<think>`, `<thinking>` or `<analysis>` hides everything up to the closing tag of the same name. A closing tag without an opening
+//! one makes everything before it thinking. Thinking tags count wherever they stand, in a reason too.
 //!
-//! **A field** reaches from its opening tag to the next tag. Inside must be `True` or `False` and nothing else but white
-//! space, quotes, brackets, Markdown emphasis and trailing punctuation. Signs that negate (`!True`, `~True`, `-True`) are
-//! never taken off. A field that closes but cannot be read is an unreadable statement; one that neither closes nor can be
-//! read is a mention in prose (`the <process> tag`) and is ignored.
+//! **A field** reaches from its opening tag to the next tag. Inside must be `True` or `False` and nothing else but white space, quotes, brackets, Markdown
+//! emphasis and trailing punctuation. Signs that negate (`!True`, `~True`, `-True`) are never taken off. A field that closes but cannot be read is an
+//! unreadable statement; one that neither closes nor can be read is a mention in prose (`the <process> tag`) and is ignored.
 //!
-//! **A block** collects the fields that the protocol asks for, in any order; others are ignored. A field that repeats
-//! within a block must agree with itself. Once a block has all of them, the next repetition begins a new block; the last
-//! block whose fields are all readable counts.
+//! **A block** collects the fields that the protocol asks for, in any order; others are ignored. A field that repeats within a block must agree with itself.
+//! Once a block has all of them, the next repetition begins a new block; the last block whose fields are all readable counts.
 //!
 //! **Unknown tags** may be a model's own notation for thinking. While one is open, no verdict is final; where a pair of
 //! them holds a verdict and other text, nothing is read.
@@ -66,6 +63,17 @@ pub(crate) enum Thinking {
     /// Opened by the chat template, under any name.
     Given,
     Named(TagName),
+}
+
+impl Thinking {
+    /// What is open after a tag of thinking, where `open` was before.
+    pub(super) fn after(open: Option<Self>, tag: Tag) -> Option<Self> {
+        match (open, tag.closing) {
+            (None, closing) => (!closing).then_some(Self::Named(tag.name)),
+            (Some(Self::Named(name)), true) if name != tag.name => open,
+            (Some(_), closing) => open.filter(|_| !closing),
+        }
+    }
 }
 
 /// Reads verdict blocks from a completion, piece by piece, in bounded memory.
@@ -199,22 +207,14 @@ impl ReaderState {
     }
 
     fn thinking_tag(&mut self, tag: Tag) {
-        match (self.thinking, tag.closing) {
-            (None, true) => *self = Self::new(self.wanted),
-            (None, false) => {
-                if self.reason.is_some() {
-                    self.end_reason(tag.start, None);
-                } else {
-                    self.end_open(None);
-                }
-                self.thinking = Some(Thinking::Named(tag.name));
-            }
-            (Some(Thinking::Named(name)), true) if name != tag.name => {}
-            (Some(_), true) => {
-                self.thinking = None;
-                self.stray &= !(self.block.is_blank() && self.last.is_none());
-            }
-            (Some(_), false) => {}
+        let before = self.thinking;
+        self.thinking = Thinking::after(before, tag);
+        match (before, self.thinking) {
+            (None, None) => *self = Self::new(self.wanted),
+            (None, Some(_)) if self.reason.is_some() => self.end_reason(tag.start, None),
+            (None, Some(_)) => self.end_open(None),
+            (Some(_), None) => self.stray &= !(self.block.is_blank() && self.last.is_none()),
+            (Some(_), Some(_)) => {}
         }
     }
 

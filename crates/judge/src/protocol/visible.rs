@@ -1,6 +1,7 @@
 //! Thinking in the tags that every reader knows (`<think>`, `<thinking>`, `<analysis>`), masked.
 
-use super::tag_scanner::{Scanned, TagName, TagScanner};
+use super::tag_scanner::{Scanned, TagScanner};
+use super::verdict_reader::Thinking;
 use juror_engine::text::reasoning::tag_mask::blank;
 
 /// A completion with its thinking replaced by spaces, byte for byte; none if the thinking does not end.
@@ -8,9 +9,7 @@ use juror_engine::text::reasoning::tag_mask::blank;
 /// As in answers of tags: a closing tag without an opening one makes everything before it thinking, and a thought ends at
 /// the closing tag of its own name. `starts_in_thinking`: the prompt ends inside a thinking block.
 pub(super) fn answer(completion: &str, starts_in_thinking: bool) -> Option<String> {
-    /// `None` as a name: the chat template's, which any closing tag ends.
-    type Open = Option<Option<TagName>>;
-    let mut thinking: Open = starts_in_thinking.then_some(None);
+    let mut thinking = starts_in_thinking.then_some(Thinking::Given);
     let mut thoughts = Vec::new();
     let mut from = 0;
     let mut scanner = TagScanner::default();
@@ -19,18 +18,13 @@ pub(super) fn answer(completion: &str, starts_in_thinking: bool) -> Option<Strin
         if !tag.name.is_thinking() {
             return;
         }
-        match (thinking, tag.closing) {
-            (None, false) => (thinking, from) = (Some(Some(tag.name)), tag.start),
-            (None, true) => {
-                thoughts.clear();
-                thoughts.push(0..tag.end);
-            }
-            (Some(Some(name)), true) if name != tag.name => {}
-            (Some(_), true) => {
-                thinking = None;
-                thoughts.push(from..tag.end);
-            }
-            (Some(_), false) => {}
+        let before = thinking;
+        thinking = Thinking::after(before, tag);
+        match (before, thinking) {
+            (None, Some(_)) => from = tag.start,
+            (None, None) => thoughts = std::iter::once(0..tag.end).collect(),
+            (Some(_), None) => thoughts.push(from..tag.end),
+            (Some(_), Some(_)) => {}
         }
     };
     scanner.push(completion, &mut take);
