@@ -445,3 +445,23 @@ fn groups_whose_rewards_are_all_alike_are_counted() {
     // A run that has nothing left to do says the same.
     folder.run(&judge).expect(0, &[said]);
 }
+
+#[test]
+fn rewards_that_need_more_than_the_rules_say_are_refused_where_they_decide() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", include_str!("../../examples/rollouts.jsonl"));
+    for (rules, reward) in [
+        ("first", "process=0.3,outcome=0.7"),
+        ("only", "process=0.3,outcome=0.7"),
+        ("only", "score"),
+        ("only", "soft"),
+    ] {
+        let ran = folder.run(&["judge", "in.jsonl", "--rules", rules, "--reward", reward]);
+        ran.expect(
+            2,
+            &[&format!(
+                "--reward {reward} has no meaning with --rules {rules}: what the rules decide"
+            )],
+        );
+    }
+}

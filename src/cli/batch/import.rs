@@ -171,7 +171,7 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
         ),
         (
             &*format!("--reward {reward}"),
-            reward.refused_by(protocol.as_ref(), rules != RulesMode::Off),
+            reward.refused_by(protocol.as_ref(), rules),
         ),
     ];
     refuse_meaningless(protocol.as_ref(), &why_not).or_usage()?;

@@ -44,13 +44,9 @@ impl ResolvedJudge {
     ) -> Result<Self, Failure> {
         let rules = verdict.rules.rules;
         let named = choice.named_protocol().or_usage()?;
-        if let (RulesMode::Only, Some(protocol)) = (rules, &named)
-            && protocol.yields().score
-        {
-            bail_usage!(
-                "--rules only has no meaning under protocol {}: {ONLY_SCORE}",
-                protocol.name()
-            );
+        if let (RulesMode::Only, Some(protocol)) = (rules, &named) {
+            let only_score = protocol.yields().score.then_some(ONLY_SCORE);
+            refuse_meaningless(protocol.as_ref(), &[("--rules only", only_score)]).or_usage()?;
         }
         let (judge, protocol, template) = if rules == RulesMode::Only {
             let (protocol, template) = choice.prompt_for(named, None).or_usage()?;
@@ -80,6 +76,9 @@ impl ResolvedJudge {
         };
         let (sampling, max_new_tokens) = sampling_arguments.resolve(&recommended).or_usage()?;
         let reward = verdict.reward.unwrap_or(recommended.reward);
+        if let Some(why) = reward.refused_with(rules) {
+            bail_usage!("--reward {reward} has no meaning with --rules {rules}: {why}");
+        }
         if let Some((_, text)) = &judge {
             check_options(text, verdict, reward).or_usage()?;
         }
@@ -212,7 +211,7 @@ fn check_options(
         !protocol.has_odds(),
         "no probabilities are recorded of what it says",
     );
-    let of_reward = reward.refused_by(protocol, rules != RulesMode::Off);
+    let of_reward = reward.refused_by(protocol, rules);
     let why_not = [
         ("--reward soft", unknown.filter(|_| is_soft)),
         ("--min-confidence", unknown.filter(|_| is_sure)),

@@ -199,9 +199,11 @@ impl RunOptions {
         if !(0.0..=1.0).contains(&self.audit) {
             return wrong(format!("audit {} must be from 0 to 1", self.audit));
         }
-        self.sampling
-            .validate()
-            .or_else(|error| wrong(error.to_string()))
+        if let Some(why) = self.reward.refused_with(self.rules) {
+            return wrong(format!("reward {}: {why}", self.reward));
+        }
+        let sampling = self.sampling.validate();
+        sampling.or_else(|error| wrong(error.to_string()))
     }
 }
 
@@ -263,8 +265,7 @@ pub trait Sink {
     }
 }
 
-/// Runs `work`; a panic becomes a message. Whatever is wrong with one sample, or with our reading of it, costs that
-/// sample and not the run.
+/// Runs `work`; a panic becomes a message. Whatever is wrong with one sample, or with our reading of it, costs that sample and not the run.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panics::guarded(work)
         .map_err(|why| format!("an error of juror itself ({why}); please report this sample"))

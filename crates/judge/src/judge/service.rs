@@ -31,8 +31,7 @@ use juror_data::Sample;
 use juror_data::verdict::Verdict;
 use juror_engine::model::DeviceChoice;
 
-/// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for clients no longer have
-/// turns there.
+/// Requests that wait in an engine for a place in its batch: enough that it never runs dry, and few, for clients no longer have turns there.
 const AHEAD: usize = 16;
 
 /// Answers that are kept in memory for clients that ask again.
@@ -273,8 +272,7 @@ impl JudgeService {
         }
     }
 
-    /// Runs what makes a prompt on a thread that clients have in turns, unless the service has ended; last if it is not wanted when
-    /// its turn comes.
+    /// Runs what makes a prompt on a thread that clients have in turns, unless the service has ended; last if it is not wanted when its turn comes.
     pub(crate) fn in_turn(
         &self,
         client: &str,
@@ -428,8 +426,7 @@ impl Shared {
                     let work = Arc::clone(&self.work);
                     self.runtime.submit(Submission {
                         client: Arc::clone(&client),
-                        // One question for all: of several engines each gets a few in a row, and in the queue those of one
-                        // question lie together.
+                        // One question for all: of several engines each gets a few in a row, and in the queue those of one question lie together.
                         question: 0,
                         ask: *ask,
                         key: Some(key),

@@ -8,6 +8,7 @@ pub mod calibration;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::judge::RulesMode;
 use crate::protocol::{Protocol, Yields};
 use calibration::Calibration;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Verdict};
@@ -91,8 +92,7 @@ const NAMED: [(&str, RewardPolicy); 6] = [
 
 #[warn(missing_docs)]
 impl RewardPolicy {
-    /// The policy where the user names none: the score of a protocol that gives one, and of one that does not judge the process,
-    /// the outcome.
+    /// The policy where the user names none: the score of a protocol that gives one, and of one that does not judge the process, the outcome.
     pub fn default_for(yields: Yields) -> Self {
         if yields.score {
             Self::Score
@@ -103,8 +103,21 @@ impl RewardPolicy {
         }
     }
 
-    /// Why this policy cannot be used with this protocol; `None` if it can. `rules`: they may give an outcome.
-    pub fn refused_by(self, protocol: &dyn Protocol, rules: bool) -> Option<&'static str> {
+    /// Why this policy cannot be used where the rules decide; `None` if it can. They say nothing of the process.
+    pub fn refused_with(self, rules: RulesMode) -> Option<&'static str> {
+        let is_refused = match (self, rules) {
+            (Self::Weighted(of), RulesMode::First | RulesMode::Only) => {
+                of.process + of.perfect > 0.0
+            }
+            (Self::Soft | Self::Score, RulesMode::Only) => true,
+            _ => false,
+        };
+        is_refused.then_some("what the rules decide is judged no further, and this reward needs more; use --reward process-outcome or outcome")
+    }
+
+    /// Why this policy cannot be used with this protocol; `None` if it can.
+    pub fn refused_by(self, protocol: &dyn Protocol, mode: RulesMode) -> Option<&'static str> {
+        let rules = mode != RulesMode::Off;
         let yields = protocol.yields();
         let (mut process, mut outcome, mut perfect) = (false, true, false);
         match self {
@@ -114,6 +127,9 @@ impl RewardPolicy {
                 return Some("no probabilities are recorded of what it says");
             }
             Self::Soft if yields.score => return None,
+            Self::Weighted(_) if self.refused_with(mode).is_some() => {
+                return self.refused_with(mode);
+            }
             Self::Parts if !rules => return Some("--rules off leaves the parts to nobody"),
             Self::Soft | Self::Outcome | Self::Parts => {}
             Self::ProcessOutcome => process = true,
@@ -216,9 +232,8 @@ impl FromStr for RewardPolicy {
     }
 }
 
-/// The reward of a verdict under a protocol that judges `yields`, from 0 to 1; `None` unless the status is [`Status::Ok`] and
-/// what is known decides it. With `require_process` it is 0 where the process is wrong, and `None` where that is not known of
-/// a verdict that would be worth something.
+/// The reward of a verdict under a protocol that judges `yields`, from 0 to 1; `None` unless the status is [`Status::Ok`] and what is known decides it. With
+/// `require_process` it is 0 where the process is wrong, and `None` where that is not known of a verdict that would be worth something.
 ///
 /// Under [`RewardPolicy::Soft`] the probabilities are calibrated, and an outcome that the rules gave counts as certain.
 pub fn reward(

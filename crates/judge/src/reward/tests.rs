@@ -137,3 +137,30 @@ fn names_lead_back_to_their_policies() {
         );
     }
 }
+
+#[test]
+fn what_the_rules_do_not_say_is_no_part_of_a_reward_where_they_decide() {
+    use RulesMode::{Fallback, First, Off, Only};
+    for (policy, refused) in [
+        ("process=0.3,outcome=0.7", &[First, Only][..]),
+        ("outcome=1,perfect=0.1", &[First, Only][..]),
+        ("outcome=1", &[][..]),
+        ("process-outcome", &[][..]),
+        ("perfect-bonus", &[][..]),
+        ("parts", &[][..]),
+        ("soft", &[Only][..]),
+        ("score", &[Only][..]),
+    ] {
+        let policy: RewardPolicy = policy.parse().unwrap();
+        for rules in [Fallback, First, Only, Off] {
+            let is_refused = policy.refused_with(rules).is_some();
+            assert_eq!(is_refused, refused.contains(&rules), "{policy} {rules}");
+            let options = crate::judge::RunOptions {
+                reward: policy,
+                rules,
+                ..Default::default()
+            };
+            assert_eq!(options.validate().is_err(), is_refused, "{policy} {rules}");
+        }
+    }
+}

@@ -18,9 +18,8 @@
 //! | `guided` | what a request's guide has learnt |
 //! | `backend` | what answers requests: an engine on a device, or a server elsewhere |
 //!
-//! A run, the server and a batch are clients. What is asked twice is answered once: what a model writes depends on the
-//! request's key alone. What is asked by a client that has gone is still answered, for it will ask again, but after all that
-//! somebody waits for.
+//! A run, the server and a batch are clients. What is asked twice is answered once: what a model writes depends on the request's key alone. What is asked by a
+//! client that has gone is still answered, for it will ask again, but after all that somebody waits for.
 
 mod backend;
 mod guided;
@@ -228,8 +227,7 @@ impl Runtime {
         })
     }
 
-    /// Starts one for these engines; also gives how many requests keep them busy. Engines that end without failing go to `returned`,
-    /// each with its place.
+    /// Starts one for these engines; also gives how many requests keep them busy. Engines that end without failing go to `returned`, each with its place.
     pub(crate) fn of_engines(
         engines: Vec<DeviceEngine>,
         kept_answers: usize,
@@ -289,8 +287,7 @@ impl Runtime {
 
 #[cfg(any(feature = "serve", test))]
 impl Runtime {
-    /// Gives up the backends once they have answered what they have, then calls `done`. Commands are carried out one after
-    /// another.
+    /// Gives up the backends once they have answered what they have, then calls `done`. Commands are carried out one after another.
     pub(crate) fn sleep(&self, done: Done) {
         self.send(Message::Sleep(done));
     }

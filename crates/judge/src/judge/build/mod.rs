@@ -1,5 +1,4 @@
-//! From a model's weights to an engine: the fastest implementation that the device has, then as large a KV cache as there
-//! is memory for.
+//! From a model's weights to an engine: the fastest implementation that the device has, then as large a KV cache as there is memory for.
 //!
 //! | file | what it is for |
 //! |---|---|
@@ -44,9 +43,8 @@ pub use size::{BLOCK_SIZE, engine_config};
 
 /// A model on its device, without a cache yet: so that the cache can take what memory the weights left.
 pub trait LoadedModel {
-    /// Makes room for steps and adds a cache; where memory does not suffice, of somewhat fewer blocks, but not fewer than the
-    /// least. With `shared_prefix` rows that share leading blocks attend to them together, where the device's attention can
-    /// be told to.
+    /// Makes room for steps and adds a cache; where memory does not suffice, of somewhat fewer blocks, but not fewer than the least. With `shared_prefix` rows
+    /// that share leading blocks attend to them together, where the device's attention can be told to.
     fn with_cache(
         self: Box<Self>,
         config: &EngineConfig,
@@ -68,8 +66,7 @@ pub trait DeviceModel: StepModel {
     fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError>;
 }
 
-/// Loads the weights, noting in `progress` how much was read, and builds an engine for them, on devices that hold the model
-/// together.
+/// Loads the weights, noting in `progress` how much was read, and builds an engine for them, on devices that hold the model together.
 ///
 /// # Errors
 /// When the weights are damaged or do not fit the configuration, or a size cannot work.

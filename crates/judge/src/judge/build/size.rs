@@ -46,12 +46,10 @@ const GPU_RESERVE: usize = 4;
 /// The same in bytes, at least, if there is that much.
 const GPU_RESERVE_BYTES: usize = 512 << 20;
 
-/// Of a machine's free memory, what keys and values may take. In hundredths: the rest is other programs', and the
-/// system's to cache files in.
+/// Of a machine's free memory, what keys and values may take. In hundredths: the rest is other programs', and the system's to cache files in.
 const CPU_KV_SHARE: usize = 50;
 
-/// Of the free memory, the most that recurrent states may take where the user does not say how many sequences run at once. In
-/// hundredths.
+/// Of the free memory, the most that recurrent states may take where the user does not say how many sequences run at once. In hundredths.
 const STATE_SHARE: usize = 25;
 
 /// Of a GPU's free memory, the most that a step's intermediate results may take. In hundredths.
@@ -216,8 +214,7 @@ fn with_states(most: usize, bytes: usize, model: &MemoryFootprint, given: &Engin
     (1..=most).rev().find(fits).unwrap_or(1)
 }
 
-/// Tokens a step: on a CPU as many as keep the step's intermediate results near its cache, on a GPU as many as leave its
-/// memory to keys and values.
+/// Tokens a step: on a CPU as many as keep the step's intermediate results near its cache, on a GPU as many as leave its memory to keys and values.
 fn token_budget(processor: Processor, free: usize, model: &MemoryFootprint) -> usize {
     let per_token = model.activation_bytes_per_token.max(1);
     match processor {

@@ -133,8 +133,7 @@ impl<'a> VerdictBuilder<'a> {
         }
     }
 
-    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else
-    /// one that decides against it.
+    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else one that decides against it.
     fn verify<'s>(&self, subject: &'s Subject) -> &'s RuleVerdict {
         let verify = || {
             let sample = &subject.sample;
@@ -211,8 +210,7 @@ impl<'a> VerdictBuilder<'a> {
             && self.verify(subject).outcome == Some(false)
     }
 
-    /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or
-    /// another shard, decides alike.
+    /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or another shard, decides alike.
     fn is_audited(&self, sample: &Sample) -> bool {
         is_drawn(self.options.audit, self.options.seed, &sample.id)
     }
@@ -225,8 +223,7 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// The verdict on a sample that an error of our own keeps from being judged: not even the rules are asked, for it
-    /// may be theirs.
+    /// The verdict on a sample that an error of our own keeps from being judged: not even the rules are asked, for it may be theirs.
     pub(crate) fn broken(&self, sample: &Sample, trial: u32, error: String) -> Verdict {
         let mut verdict = Self::unknown(sample, trial, Status::Failed, None);
         verdict.error = Some(error);

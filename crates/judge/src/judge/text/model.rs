@@ -98,8 +98,7 @@ impl JudgeText {
         self.judge.weighs_thinking || self.judge.domain.as_ref().is_some_and(asks)
     }
 
-    /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion that begins with
-    /// the text of those inside.
+    /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion that begins with the text of those inside.
     pub(crate) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
         /// The most tokens that spell that text.
         const SPELT: usize = 64;
@@ -470,8 +469,7 @@ pub fn known_judge_named(name: &str) -> Option<&'static KnownJudge> {
     known_judges::find(name.split('@').next().unwrap_or_default())
 }
 
-/// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend,
-/// else the protocol.
+/// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend, else the protocol.
 pub fn recommended_options(
     known: Option<&KnownJudge>,
     protocol: &dyn Protocol,
@@ -496,8 +494,7 @@ impl GenerationDefaults {
     }
 }
 
-/// What a model's makers recommend for generations under the protocol, given what the model's own files say; completions are
-/// of at most `most` tokens.
+/// What a model's makers recommend for generations under the protocol, given what the model's own files say; completions are of at most `most` tokens.
 fn with_known(
     generation: GenerationDefaults,
     known: Option<&KnownJudge>,
