@@ -2,6 +2,7 @@
 
 use super::{
     ParsedVerdict, Protocol, StopMatcher, Unreadable, ValueSpans, VerdictFields, View, Yields,
+    visible,
 };
 use juror_data::verdict::ParseRule;
 
@@ -52,9 +53,13 @@ impl Protocol for OwnSolution {
         None
     }
 
+    fn reads_cut(&self) -> bool {
+        false
+    }
+
     /// Takes the whole text, without thinking, as the answer.
-    fn parse(&self, completion: &str, _: bool) -> Result<ParsedVerdict, Unreadable> {
-        let answer = View::AfterThinking.judged_part(completion);
+    fn parse(&self, completion: &str, thinks: bool) -> Result<ParsedVerdict, Unreadable> {
+        let answer = visible::answer(completion, thinks).ok_or(Unreadable::ThinkingNotFinished)?;
         let answer = answer.trim();
         if answer.is_empty() {
             return Err(Unreadable::Empty);
@@ -68,5 +73,36 @@ impl Protocol for OwnSolution {
             inconsistent: false,
             spans: ValueSpans::default(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinking_is_no_solution() {
+        for (completion, starts_in_thinking, answer) in [
+            ("1 + 1\nAnswer: 2", false, Ok("1 + 1\nAnswer: 2")),
+            ("<think>3?</think>Answer: 2", false, Ok("Answer: 2")),
+            ("<thinking>3?</thinking>Answer: 2", false, Ok("Answer: 2")),
+            ("3?</think>Answer: 2", true, Ok("Answer: 2")),
+            (
+                "Maybe it is 3, or 2",
+                true,
+                Err(Unreadable::ThinkingNotFinished),
+            ),
+            (
+                "<analysis>Maybe 3",
+                false,
+                Err(Unreadable::ThinkingNotFinished),
+            ),
+            ("3?</think>", true, Err(Unreadable::Empty)),
+        ] {
+            let parsed = OwnSolution.parse(completion, starts_in_thinking);
+            let found = parsed.map(|parsed| parsed.fields.answer.unwrap());
+            assert_eq!(found, answer.map(str::to_owned), "{completion}");
+        }
+        assert!(!OwnSolution.reads_cut());
     }
 }

@@ -1,9 +1,8 @@
 //! Answers kept in files, for later runs (`--cache DIR`).
 //!
-//! A cache is a folder of segments. Each process appends to a segment of its own and reads those of all others as they were when
-//! it began, so that nothing is locked and any number of processes may use one folder, also on a network file system. A segment
-//! is a file of lines, an answer each (`segment`); a line that a crash cut short, or whose checksum is not that of its content, is
-//! an answer that is not there.
+//! A cache is a folder of segments. Each process appends to a segment of its own and reads those of all others as they were when it began, so that nothing is
+//! locked and any number of processes may use one folder, also on a network file system. A segment is a file of lines, an answer each (`segment`); a line that
+//! a crash cut short, or whose checksum is not that of its content, is an answer that is not there.
 //!
 //! An answer is found by a hash of all that it depends on: the model's files and precision, the protocol, the chat settings, the
 //! sampling, the seed and trial where chance decides, the limits, and the prompt's tokens.
@@ -359,9 +358,8 @@ pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
     Ok(statistics)
 }
 
-/// Writes all answers anew in few files, each answer once and without what is broken, then removes what was not used for longest
-/// until no more than `size` bytes are left. Segments that were changed in the last ten minutes may belong to a process that
-/// runs, and stay as they are.
+/// Writes all answers anew in few files, each answer once and without what is broken, then removes what was not used for longest until no more than `size`
+/// bytes are left. Segments that were changed in the last ten minutes may belong to a process that runs, and stay as they are.
 ///
 /// # Errors
 /// When the cache cannot be read or written; no answer is lost then.

@@ -95,12 +95,10 @@ pub trait ModelServer: fmt::Debug + Send + Sync {
     /// Its address, as a manifest has it.
     fn address(&self) -> &str;
 
-    /// What tells the model from others: the server's address, what it says of itself and of the model, and what of the user's settings
-    /// answers depend on.
+    /// What tells the model from others: the server's address, what it says of itself and of the model, and what of the user's settings answers depend on.
     fn hash(&self) -> Result<String, CheckpointError>;
 
-    /// The text side of the judge. Unless only a description is wanted, the server is asked, with a few small requests, what it
-    /// can do.
+    /// The text side of the judge. Unless only a description is wanted, the server is asked, with a few small requests, what it can do.
     fn text(
         self: Arc<Self>,
         protocol: &Arc<dyn Protocol>,
