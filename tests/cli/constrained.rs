@@ -55,6 +55,31 @@ fn a_constrained_judge_says_what_it_would_write() {
     }
 }
 
+#[test]
+fn what_the_judge_itself_takes_back_is_not_decided_early() {
+    let folder = Folder::new();
+    let labelled = include_str!("../../examples/labelled.jsonl");
+    let row = labelled.lines().find(|line| line.contains("\"00092\""));
+    folder.write("in.jsonl", row.unwrap());
+    let judge = |code, options: &[&str]| {
+        let arguments = ["judge", "in.jsonl", "-o", "out.jsonl", "--restart"];
+        let ran = folder.run(&[&arguments[..], options].concat());
+        ran.expect(code, &[]);
+        folder.lines("out.jsonl").remove(0)
+    };
+    for line in [judge(3, &[]), judge(3, &["--decide-only"])] {
+        assert_eq!(
+            (&line["status"], &line["reward"]),
+            (&"unsure".into(), &Value::Null)
+        );
+    }
+    let line = judge(0, &["--decide-only", "--min-confidence", "0.5"]);
+    assert_eq!(
+        (&line["reward"], &line["outcome"]),
+        (&0.0.into(), &Value::Null)
+    );
+}
+
 /// `prime` with the form of its answers as a grammar.
 const GRAMMAR: &str = r#"
 start: "<process> " TRUTH " </process>\n<outcome> " TRUTH " </outcome>\n<perfect> " TRUTH " </perfect>"

@@ -89,8 +89,7 @@ impl JudgeBuilder {
         self
     }
 
-    /// Judges samples outside the judge's own domain too, instead of giving them
-    /// [`Status::OutOfDomain`](juror_data::verdict::Status::OutOfDomain).
+    /// Judges samples outside the judge's own domain too, instead of giving them [`Status::OutOfDomain`](juror_data::verdict::Status::OutOfDomain).
     #[must_use]
     pub fn force_domain(mut self, force: bool) -> Self {
         self.chat.force_domain = force;
@@ -104,8 +103,7 @@ impl JudgeBuilder {
         self
     }
 
-    /// Keeps answers in a folder of at most `size` bytes, and looks for them there before the model is asked: for other runs and
-    /// other processes.
+    /// Keeps answers in a folder of at most `size` bytes, and looks for them there before the model is asked: for other runs and other processes.
     #[must_use]
     pub fn cache(mut self, folder: impl Into<PathBuf>, size: u64) -> Self {
         self.cache = Some((folder.into(), size));

@@ -10,8 +10,7 @@ struct Number<'t> {
 }
 
 impl Number<'_> {
-    /// The same for all spellings of one value: without separators of thousands, leading zeros, and zeros at the end of
-    /// the decimals.
+    /// The same for all spellings of one value: without separators of thousands, leading zeros, and zeros at the end of the decimals.
     fn value(&self) -> String {
         let digits = self.text.replace(',', "");
         let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
@@ -72,8 +71,7 @@ pub(super) fn places(text: &str, answer: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The text with a wrong answer wherever it holds the right one; `None` where it does not, or shows no derivation: fewer than
-/// two other numbers.
+/// The text with a wrong answer wherever it holds the right one; `None` where it does not, or shows no derivation: fewer than two other numbers.
 pub(super) fn with_wrong_answer(text: &str, right: &str, wrong: &str) -> Option<String> {
     let places = places(text, right);
     if places.is_empty() {

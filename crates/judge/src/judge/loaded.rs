@@ -117,8 +117,7 @@ pub struct Judge {
 
 #[warn(missing_docs)]
 impl Judge {
-    /// An engine for each of `devices`; the weights are loaded on all at once. `observe` is called with the share that
-    /// is loaded.
+    /// An engine for each of `devices`; the weights are loaded on all at once. `observe` is called with the share that is loaded.
     pub(crate) fn build(
         model: &JudgeModel,
         text: Arc<JudgeText>,

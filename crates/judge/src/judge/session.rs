@@ -476,8 +476,7 @@ impl Session {
         Ok(written?)
     }
 
-    /// What the trials of each sample say together; a line a sample where [`RunOutputs::consensus`] says. Also the samples on whose whole
-    /// they disagree.
+    /// What the trials of each sample say together; a line a sample where [`RunOutputs::consensus`] says. Also the samples on whose whole they disagree.
     fn consensus(
         &self,
         journal: &mut Journal,

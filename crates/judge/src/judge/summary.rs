@@ -308,8 +308,7 @@ impl Summary {
         })
     }
 
-    /// What the tokens of all verdicts cost, where their price is known; of those that a server had in its cache, and of answers that
-    /// were known, too.
+    /// What the tokens of all verdicts cost, where their price is known; of those that a server had in its cache, and of answers that were known, too.
     pub fn cost(&self) -> Option<f64> {
         let (prompt, answer) = self.price?;
         let Usage {

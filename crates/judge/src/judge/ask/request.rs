@@ -204,6 +204,13 @@ impl<'a> RequestBuilder<'a> {
     }
 }
 
+/// Whether the judge's own limits may take back a refusal, by the outcome beside it.
+fn needs_outcome(text: &JudgeText, options: &RunOptions) -> bool {
+    let judge = &text.judge;
+    let must_agree = (judge.domain.as_ref()).is_some_and(|domain| domain.rules_must_agree);
+    must_agree || options.min_confidence.is_none() && judge.unsure_refusals_below.is_some()
+}
+
 /// What constrains the answer to a prompt, where it is to be.
 fn verdict_guide(
     text: &Arc<JudgeText>,
@@ -223,6 +230,7 @@ fn verdict_guide(
         decides: options.decide_only.then_some(Decides {
             policy: options.reward,
             require_process: options.require_process,
+            needs_outcome: needs_outcome(text, options),
         }),
         thinking_budget: options.thinking_budget,
         most: options.max_new_tokens,
@@ -279,7 +287,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
         "seed": chance,
         "max_new_tokens": max_new_tokens,
         "constrained": constrained,
-        "decides": decide_only.then(|| format!("{reward} {require_process}")),
+        "decides": decide_only.then(|| format!("{reward} {require_process} {}", needs_outcome(text, options))),
         "thinking_budget": thinking_budget,
         "reason": wants_reason,
     });

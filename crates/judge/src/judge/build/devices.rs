@@ -14,8 +14,7 @@ pub struct ModelDevices {
     pub all: Vec<Device>,
 }
 
-/// Opens devices, in groups of as many as hold one model together, in the order in which they are named. One GPU that is named
-/// alone is the first of its group.
+/// Opens devices, in groups of as many as hold one model together, in the order in which they are named. One GPU that is named alone is the first of its group.
 ///
 /// # Errors
 /// [`ModelError::Device`] for one that cannot be opened; [`ModelError::Unsupported`] for several together that are no NVIDIA GPUs, or

@@ -7,8 +7,7 @@ use crate::judge::{JudgeText, guarded};
 use crate::wire::BYTES_PER_TOKEN;
 use juror_data::{DatasetError, Samples};
 
-/// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are
-/// not known.
+/// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are not known.
 const OWN_PROMPT_TOKENS: usize = 512;
 
 /// Most samples that are tokenised to find out whether they can run; of more, a sample of them at even distances.

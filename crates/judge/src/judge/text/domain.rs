@@ -83,8 +83,7 @@ pub struct Domain {
     pub description: String,
     /// The text that the judge's completion, or its answer after the thinking, begins with where a sample is outside.
     pub(crate) outside: String,
-    /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](crate::judge::RunOptions) a
-    /// part of every prompt.
+    /// The text that it begins with where the sample is inside: with [`RunOptions::force_domain`](crate::judge::RunOptions) a part of every prompt.
     #[serde(default)]
     pub(crate) inside: String,
     /// Counts a sample as outside, too, where a token of `inside` was written with less probability than this.

@@ -115,9 +115,8 @@ pub struct PromptBuilder {
 }
 
 impl PromptBuilder {
-    /// Renders the template into the model's chat template and tokenises what all prompts share. `view` is what of a
-    /// response goes in; `style` is how the model writes its thinking, if that is not to be found out; `answer_start` is
-    /// what every answer begins with.
+    /// Renders the template into the model's chat template and tokenises what all prompts share. `view` is what of a response goes in; `style` is how the model
+    /// writes its thinking, if that is not to be found out; `answer_start` is what every answer begins with.
     ///
     /// # Errors
     /// When the chat template fails, drops or repeats the prompt, or has no use for an option.

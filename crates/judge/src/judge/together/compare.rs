@@ -244,8 +244,7 @@ impl ComparisonReport {
     }
 }
 
-/// Compares every two responses to each question among the samples, and ranks them. The judge's protocol must
-/// [compare](crate::protocol::Protocol::compares).
+/// Compares every two responses to each question among the samples, and ranks them. The judge's protocol must [compare](crate::protocol::Protocol::compares).
 pub fn compare(
     judge: &mut Judge,
     samples: &[Sample],

@@ -61,8 +61,7 @@ pub struct Consensus {
     pub(crate) outcome: Option<bool>,
     /// The majority on the whole: a vote of its own, not what follows from the two.
     pub(crate) overall: Option<bool>,
-    /// The share of the trials with a known whole that hold it for right: C(q, r) of PRIME. A sample is hard to judge where it
-    /// is neither 0 nor 1.
+    /// The share of the trials with a known whole that hold it for right: C(q, r) of PRIME. A sample is hard to judge where it is neither 0 nor 1.
     pub(crate) c: Option<f64>,
     /// The mean of the rewards.
     pub(crate) reward: Option<f64>,

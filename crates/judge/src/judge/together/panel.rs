@@ -337,8 +337,7 @@ impl Agreement {
         }
     }
 
-    /// For each pair of judges: their places, how often they agree, and Cohen's kappa, which is `None` where chance alone would have
-    /// them agree always.
+    /// For each pair of judges: their places, how often they agree, and Cohen's kappa, which is `None` where chance alone would have them agree always.
     pub fn cohen(&self) -> Vec<(Pair, Share, Option<f64>)> {
         let pair = |(pair, table): &(Pair, [[usize; 2]; 2])| {
             let known: usize = table.iter().flatten().sum();
