@@ -204,38 +204,43 @@ fn probabilities_are_those_of_the_words_of_the_verdict() {
         json!({"token": text, "logprob": f64::ln(p), "top_logprobs": [
             {"token": text, "logprob": f64::ln(p)}, {"token": other, "logprob": f64::ln(1.0 - p)}]})
     };
-    let pieces = [
-        ("<process>", 0.99, "a"),
-        (" True", 0.75, " False"),
-        (" </process>\n<outcome>", 0.99, "b"),
-        (" False", 0.9, " True"),
-        (" </outcome>", 0.99, "c"),
-        ("\n<perfect> False </perfect>", 0.99, "d"),
-    ];
-    let text: String = pieces.iter().map(|(text, ..)| *text).collect();
-    let content: Vec<Value> = pieces
-        .iter()
-        .map(|(text, p, other)| token(text, *p, other))
-        .collect();
-    let with = move |text: &str, content: &[Value]| {
-        let mut body = completion(text);
-        body["choices"][0]["logprobs"] = json!({"content": content});
-        reply(&body)
-    };
-    let probe = vec![token("ready", 0.9, "no")];
-    let server = Server::with_probes(
-        move |_, _| with(&text, &content),
-        move |_| with("ready", &probe),
-    );
-    let folder = folder(1);
-    folder
-        .run(&judge(&server.url, &["--reward", "soft"]))
-        .expect(0, &["with probabilities"]);
-    let line = folder.lines("out.jsonl").remove(0);
-    let near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 1e-4;
-    assert!(near(&line["confidence"]["process"], 0.75), "{line}");
-    assert!(near(&line["confidence"]["outcome"], 0.1), "{line}");
-    assert!(near(&line["reward"], 0.075), "{line}");
+    let long = format!("\n<reason> {}true </reason>", "Why so? ".repeat(300));
+    // Whatever is written after the verdict, and however long it is.
+    for reason in ["", &long] {
+        let pieces = [
+            ("<process>", 0.99, "a"),
+            (" True", 0.75, " False"),
+            (" </process>\n<outcome>", 0.99, "b"),
+            (" False", 0.9, " True"),
+            (" </outcome>", 0.99, "c"),
+            ("\n<perfect> False </perfect>", 0.99, "d"),
+            (reason, 0.99, "e"),
+        ];
+        let text: String = pieces.iter().map(|(text, ..)| *text).collect();
+        let content: Vec<Value> = pieces
+            .iter()
+            .map(|(text, p, other)| token(text, *p, other))
+            .collect();
+        let with = move |text: &str, content: &[Value]| {
+            let mut body = completion(text);
+            body["choices"][0]["logprobs"] = json!({"content": content});
+            reply(&body)
+        };
+        let probe = vec![token("ready", 0.9, "no")];
+        let server = Server::with_probes(
+            move |_, _| with(&text, &content),
+            move |_| with("ready", &probe),
+        );
+        let folder = folder(1);
+        folder
+            .run(&judge(&server.url, &["--reward", "soft"]))
+            .expect(0, &["with probabilities"]);
+        let line = folder.lines("out.jsonl").remove(0);
+        let near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 1e-4;
+        assert!(near(&line["confidence"]["process"], 0.75), "{line}");
+        assert!(near(&line["confidence"]["outcome"], 0.1), "{line}");
+        assert!(near(&line["reward"], 0.075), "{line}");
+    }
 }
 
 #[test]

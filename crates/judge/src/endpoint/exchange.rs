@@ -17,7 +17,7 @@ use crate::wire::logprobs::{ToldToken, tokens_of};
 use crate::wire::{BYTES_PER_TOKEN, Route};
 use juror_data::journal::ChatIdentity;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
-use juror_engine::text::tokenizer::Tokenizer;
+use juror_engine::text::tokenizer::{TextStream, Tokenizer};
 
 /// Seeds of requests are below this: a number that every server takes.
 const SEEDS: u64 = 1 << 31;
@@ -322,17 +322,26 @@ impl Exchange {
 
     /// The expected number at each token of the answer's end that begins a word of the protocol.
     fn expected(&self, text: &str, tokens: &[u32], answered: &Answered) -> Vec<(usize, f32)> {
-        /// The verdict is in so many last bytes of an answer; earlier ones may hold what servers cannot spell.
+        /// Where not all of an answer is found: earlier bytes may hold what servers cannot spell.
         const END: usize = 1024;
         let bytes = answered.tokens.iter().map(|token| token.bytes.as_slice());
         let written = bytes.collect::<Vec<_>>().concat();
         let end = &text[text.ceil_char_boundary(text.len().saturating_sub(END))..];
         // Thinking that was taken out of the text, and what ends a turn, may be among the tokens.
-        let near = written.len().saturating_sub(2 * END);
-        let Some(found) = find_last(&written[near..], end.as_bytes()) else {
+        let find = |part: &str| {
+            let near = written.len().saturating_sub(part.len() + END);
+            let found = find_last(&written[near..], part.as_bytes())?;
+            Some((near + found, text.len() - part.len()))
+        };
+        let Some((first, own)) = find(text).or_else(|| find(end)) else {
             return Vec::new();
         };
-        let (first, own) = (near + found, text.len() - end.len());
+        let mut stream = TextStream::new(Arc::clone(self.text.prompts.tokenizer()));
+        let lengths = tokens.iter().scan(0, |length, &token| {
+            *length += stream.push(token).len();
+            Some(*length)
+        });
+        let ends: Vec<usize> = lengths.collect();
         let mut expected: Vec<(usize, f32)> = Vec::new();
         let mut after = 0;
         for ToldToken {
@@ -361,16 +370,7 @@ impl Exchange {
             let Some(number) = odds else {
                 continue;
             };
-            let at = if self.served.endpoint.takes_text() {
-                // Its tokens are bytes.
-                place
-            } else {
-                let length = |count: &usize| self.tokenizer().decode(&tokens[..*count]).len();
-                let counts: Vec<usize> = (0..=tokens.len()).collect();
-                counts
-                    .partition_point(|count| length(count) <= place)
-                    .saturating_sub(1)
-            };
+            let at = ends.partition_point(|end| *end <= place);
             if expected.last().is_none_or(|(last, _)| *last < at) {
                 expected.push((at, number));
             }
