@@ -437,10 +437,10 @@ fn budgets_and_rates_are_kept() {
         .expect(0, &["cost 0.06"]);
     assert_eq!(server.judged().len(), 30);
 
-    // What is under way when the budget is spent is paid for, and kept.
+    // What is under way when the budget is spent is paid for, and kept, also where it takes a while to read.
     let slow = Server::new(|_, _| {
         std::thread::sleep(Duration::from_millis(50));
-        said(RIGHT)
+        said(&format!("{}\n{RIGHT}", "It is so. ".repeat(4000)))
     });
     let more = words("--restart --max-total-tokens 1000 --max-concurrency 8");
     folder

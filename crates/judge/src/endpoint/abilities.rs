@@ -207,8 +207,7 @@ impl Probe<'_> {
         read(&answer).map_err(|unread| unread.failure)
     }
 
-    /// Whether the server was seen to keep answers to forms asked for by this key: to one that no model would follow by itself, and
-    /// then to the protocol's own.
+    /// Whether the server was seen to keep answers to forms asked for by this key: to one that no model would follow by itself, and then to the protocol's own.
     fn keeps_to(
         &self,
         abilities: &Abilities,

@@ -78,8 +78,10 @@ struct Work {
     waiting: VecDeque<(Request, Option<Arc<ServerForm>>)>,
     threads: usize,
     idle: usize,
-    /// Requests that are not answered yet.
+    /// Requests whose answer is not handed on yet.
     open: usize,
+    /// Those of them that are not made any more, since the tokens that may be spent are.
+    left: usize,
     /// It ends once there are none.
     is_ending: bool,
     /// The tokens that may be spent are: it ends once what is under way is answered.
@@ -174,7 +176,10 @@ impl Shared {
                 Ok(answer) => self.report(answer),
                 Err(NoTurn::Ended) => return,
                 Err(NoTurn::Spent(most)) => {
-                    lock(&self.work).spent = Some(most);
+                    let mut work = lock(&self.work);
+                    work.spent = Some(most);
+                    work.left += 1;
+                    drop(work);
                     self.end_if_spent();
                     return;
                 }
@@ -184,10 +189,11 @@ impl Shared {
 
     /// Ends where the tokens that may be spent are, and nothing is under way any more.
     fn end_if_spent(&self) {
-        let spent = lock(&self.work).spent;
-        if let Some(most) = spent
-            && self.pace.active() == 0
-        {
+        let work = lock(&self.work);
+        let is_over = work.open <= work.waiting.len() + work.left;
+        let spent = work.spent.filter(|_| is_over);
+        drop(work);
+        if let Some(most) = spent {
             self.end(Err(EngineError::Elsewhere(format!(
                 "the {most} tokens of --max-total-tokens are spent (a run that goes on counts from 0 again)"
             ))));
@@ -196,7 +202,6 @@ impl Shared {
 
     fn report(&self, answer: Result<Given, Unanswered>) {
         let mut work = lock(&self.work);
-        work.open -= 1;
         let stats = &mut work.stats;
         if let Ok((completion, _)) = &answer
             && let Some((prompt, written)) = completion.counted
@@ -210,12 +215,15 @@ impl Shared {
         stats.running = active;
         stats.most_running = stats.most_running.max(active + 1);
         let stats = *stats;
-        let is_over = work.is_ending && work.open == 0;
         drop(work);
         match answer {
             Ok(given) => self.reports.answered(stats, vec![given]),
             Err(Unanswered { id, why }) => self.reports.unanswered(id, why),
         }
+        let mut work = lock(&self.work);
+        work.open -= 1;
+        let is_over = work.is_ending && work.open == 0;
+        drop(work);
         if is_over {
             self.end(Ok(()));
         }

@@ -81,8 +81,7 @@ enum Stretch<'r> {
 }
 
 impl ChatModel {
-    /// Reads configuration, tokenizer and chat template of the model `name`; `style` is how the model writes its thinking, where that is not to
-    /// be found out.
+    /// Reads configuration, tokenizer and chat template of the model `name`; `style` is how the model writes its thinking, where that is not to be found out.
     pub fn load(
         name: String,
         source: &ModelSource,
@@ -162,9 +161,8 @@ impl ChatModel {
             .get_or_init(|| self.tokenizer.blank().into_iter().collect())
     }
 
-    /// A token by itself: a text for it, and its bytes if it has any. The text of a part of a character is `bytes:` and these,
-    /// that of a token without bytes its name in the vocabulary, and of one that the vocabulary does not have `token_id:` and
-    /// its id.
+    /// A token by itself: a text for it, and its bytes if it has any. The text of a part of a character is `bytes:` and these, that of a token without bytes
+    /// its name in the vocabulary, and of one that the vocabulary does not have `token_id:` and its id.
     pub(super) fn token(&self, id: u32) -> (String, Option<&[u8]>) {
         let bytes = self
             .token_bytes

@@ -89,8 +89,7 @@ impl Generation {
         })
     }
 
-    /// What the engine is asked, in the order of the answers; `name` is what draws depend on
-    /// where the request has no seed.
+    /// What the engine is asked, in the order of the answers; `name` is what draws depend on where the request has no seed.
     pub(crate) fn answers(
         &self,
         model: &Arc<ChatModel>,

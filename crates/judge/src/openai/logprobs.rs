@@ -18,8 +18,7 @@ const MOST_TOP: u64 = 20;
 /// Written for a token that is all but impossible, as OpenAI does.
 const LOWEST: f32 = -9999.0;
 
-/// Takes the parameters that ask for log-probabilities out of a request's body: of how many of the likeliest tokens beside
-/// those of the chosen one.
+/// Takes the parameters that ask for log-probabilities out of a request's body: of how many of the likeliest tokens beside those of the chosen one.
 pub(super) fn asked(route: Route, body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
     let count = |key: &str, value: &Value| match value.as_u64() {
         Some(count @ 0..=MOST_TOP) => Ok(count as usize),

@@ -36,8 +36,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, 
         .unwrap_or_else(|why| Err(format!("{OWN_ERROR} ({why}); please report this request")))
 }
 
-/// How a message begins that says that a prompt is too long: clients such as `LiteLLM` know it by these words, as OpenAI and vLLM
-/// write them.
+/// How a message begins that says that a prompt is too long: clients such as `LiteLLM` know it by these words, as OpenAI and vLLM write them.
 pub(crate) const TOO_LONG: &str = "This model's maximum context length is";
 
 /// How the message of a panic begins.

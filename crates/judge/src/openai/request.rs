@@ -330,8 +330,7 @@ fn messages(value: Option<Value>) -> Result<Vec<Message>, String> {
     .collect()
 }
 
-/// Leaves out keys that hold nothing, but for an empty text as content: what an answer of OpenAI's has of these says nothing when
-/// it is sent back.
+/// Leaves out keys that hold nothing, but for an empty text as content: what an answer of OpenAI's has of these says nothing when it is sent back.
 fn leave_out_empty(object: &mut Map<String, Value>) {
     object.retain(|key, value| match value {
         Value::Null => false,

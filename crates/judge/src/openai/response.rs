@@ -21,8 +21,7 @@ pub(crate) struct Responder<'m> {
 }
 
 impl Responder<'_> {
-    /// The body of the answer to a request with these prompts: their completions, `n` for each prompt. `name` is unique to the
-    /// answer.
+    /// The body of the answer to a request with these prompts: their completions, `n` for each prompt. `name` is unique to the answer.
     pub(crate) fn body(
         &self,
         request: &GenerationRequest,

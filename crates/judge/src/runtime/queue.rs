@@ -17,8 +17,7 @@ pub(crate) enum Turn {
     Gone,
 }
 
-/// A queue that is fair between clients: whoever waits with one item is served before another's second. The items of one client
-/// keep their order.
+/// A queue that is fair between clients: whoever waits with one item is served before another's second. The items of one client keep their order.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     by_client: HashMap<ClientName, VecDeque<T>>,
