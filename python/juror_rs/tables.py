@@ -94,6 +94,8 @@ COLUMNS: dict[str, _Kind] = {
     "inconsistent": "boolean",
     "skipped": "boolean",
     "audited": "boolean",
+    "judge": "text",
+    "votes": "text",
     "reused": "boolean",
     "error": "text",
     "open": "boolean",

@@ -244,6 +244,24 @@ fn a_cascade_asks_the_second_judge_where_the_first_is_unsure() {
 }
 
 #[test]
+fn a_table_names_the_judge_of_each_verdict() {
+    let folder = Folder::new();
+    folder.write_model();
+    folder.write("in.jsonl", rollouts(2));
+    let ran = folder.run(&words("judge in.jsonl -o out.csv --cascade tiny,model"));
+    assert!(matches!(ran.code, Some(0 | 3)), "{}", ran.stderr);
+    let table = folder.read("out.csv");
+    let (header, rows) = table.split_once('\n').unwrap();
+    assert!(header.contains(",judge,votes,"), "{header}");
+    let is_named = |row: &str| {
+        [",tiny,,", ",model,,"]
+            .iter()
+            .any(|name| row.contains(name))
+    };
+    assert!(rows.lines().all(is_named), "{table}");
+}
+
+#[test]
 fn a_cascade_that_cannot_be_is_refused() {
     let folder = Folder::new();
     folder.write_model();
