@@ -83,9 +83,8 @@ impl Family {
         }
     }
 
-    /// Whether accepting such a response is an error under a protocol. Under a protocol that judges the
-    /// outcome alone a right answer after a false derivation is right; under one that judges the process alone a response
-    /// without an answer has no wrong step.
+    /// Whether accepting such a response is an error under a protocol. Under a protocol that judges the outcome alone a right answer after a false derivation
+    /// is right; under one that judges the process alone a response without an answer has no wrong step.
     pub(crate) fn is_attack_on(self, yields: Yields) -> bool {
         match self.fault() {
             Fault::Outcome => yields.outcome,

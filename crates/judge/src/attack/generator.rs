@@ -25,8 +25,7 @@ pub struct Attack {
     pub sample: Sample,
 }
 
-/// The first row of each question and reference answer: attacks on the responses to one question would be nearly the same
-/// attack.
+/// The first row of each question and reference answer: attacks on the responses to one question would be nearly the same attack.
 pub fn one_row_a_question(rows: &mut Vec<Sample>) {
     let mut seen = HashSet::new();
     rows.retain(|row| {

@@ -62,8 +62,7 @@ pub struct BatchRun {
     pub devices: Vec<DeviceChoice>,
     /// What the user asked of the engine.
     pub engine: EngineOptions,
-    /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of
-    /// requests that do not say.
+    /// What decides the answers beside the requests: the journal's first line. Its seed and longest completion are those of requests that do not say.
     pub manifest: Manifest,
     /// Throw away an earlier run's journal.
     pub restart: bool,

@@ -56,8 +56,7 @@ pub(super) async fn check_encoding(request: Request, next: Next) -> Response {
 }
 
 impl App {
-    /// Receives a client's body, whose values may take so many bytes of memory beside its texts. There is room then for it and for what
-    /// is read of it.
+    /// Receives a client's body, whose values may take so many bytes of memory beside its texts. There is room then for it and for what is read of it.
     pub(super) async fn receive(
         &self,
         client: &Client,

@@ -88,8 +88,7 @@ impl App {
         read.collect()
     }
 
-    /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those
-    /// that were judged.
+    /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those that were judged.
     fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {
         let mean = |value: &dyn Fn(&Verdict) -> f64| {
             // Of none the sum would be -0.

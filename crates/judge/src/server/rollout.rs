@@ -14,9 +14,8 @@ pub(super) fn question(prompt: &str) -> String {
 
 /// The response in a policy's whole text, which goes on from a prompt.
 ///
-/// The text begins with the prompt; or with an end of it, where it was cut at the left; or with one that differs a little, as
-/// tokenizers normalise texts. Of such a prompt the end is looked for: it is there as often as in the prompt itself, and what the
-/// response says comes after it and moves nothing.
+/// The text begins with the prompt; or with an end of it, where it was cut at the left; or with one that differs a little, as tokenizers normalise texts. Of
+/// such a prompt the end is looked for: it is there as often as in the prompt itself, and what the response says comes after it and moves nothing.
 pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
     if let Some(response) = query.strip_prefix(prompt) {
         return without_end(response);

@@ -40,6 +40,15 @@ pub(crate) struct Fork {
     taken: usize,
 }
 
+/// Whether one row begins with another.
+fn is_ambiguous(branches: &[Vec<u32>]) -> bool {
+    let mut sorted: Vec<_> = branches.iter().collect();
+    sorted.sort_unstable();
+    // Such a one stands right behind the other, or behind more that begin with it.
+    let begins = |pair: &[&Vec<u32>]| pair[0] != pair[1] && pair[1].starts_with(pair[0]);
+    sorted.windows(2).any(begins)
+}
+
 impl Fork {
     /// A fork of texts that stand at `place`. `end` is put after texts one of which begins with another.
     pub(crate) fn new(
@@ -52,11 +61,7 @@ impl Fork {
             .into_iter()
             .map(|text| tokenizer.encode_trusted_at(text.as_ref(), place))
             .collect::<Result<Vec<_>, _>>()?;
-        let begins_with = |one: &Vec<u32>, other: &Vec<u32>| one != other && one.starts_with(other);
-        let ambiguous = branches
-            .iter()
-            .any(|one| branches.iter().any(|other| begins_with(one, other)));
-        if ambiguous {
+        if is_ambiguous(&branches) {
             for branch in &mut branches {
                 branch.extend(end);
             }
@@ -278,4 +283,22 @@ fn push_text(
         parts.push(TokenPart::Fork(fork));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn neighbours_tell_as_much_as_all(
+            branches in prop::collection::vec(prop::collection::vec(0_u32..3, 1..5), 0..6),
+        ) {
+            let begins = |one: &Vec<u32>, other: &Vec<u32>| one != other && one.starts_with(other);
+            let any = |one| branches.iter().any(|other| begins(one, other));
+            prop_assert_eq!(is_ambiguous(&branches), branches.iter().any(any));
+        }
+    }
 }

@@ -140,8 +140,7 @@ fn bold_text(line: &str) -> Option<&str> {
     (is_one && inner.contains(char::is_alphanumeric)).then_some(inner)
 }
 
-/// Tags. In other brackets than `<…>` only those that have a counterpart with `/`, or stand alone on their line, or
-/// beside a field: other brackets are prose.
+/// Tags. In other brackets than `<…>` only those that have a counterpart with `/`, or stand alone on their line, or beside a field: other brackets are prose.
 fn of_brackets(text: &str, fields: &[(FieldName, Range<usize>)], markers: &mut Vec<Marker>) {
     let mut tags: Vec<(Range<usize>, Tag, bool)> = Vec::new();
     let mut end = 0;
