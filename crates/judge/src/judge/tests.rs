@@ -347,7 +347,7 @@ fn a_judge_that_does_not_think_may_write_any_tags() {
         let thinking = Thinking::find(style, &tiny, "", "").unwrap();
         let visible = thinking.read(&tiny, &tokens).visible.unwrap();
         let visible = match thinking.style() {
-            ThinkingStyle::None => without_unknown_tags(&visible),
+            ThinkingStyle::None => without_unknown_tags(&visible, &[]),
             _ => visible,
         };
         assert_eq!(visible.len(), text.len());

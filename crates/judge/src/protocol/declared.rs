@@ -315,7 +315,7 @@ impl Protocol for Declared {
             .iter()
             .filter_map(|stop| answer.find(stop.as_str()));
         let answer = &answer[..ends.min().unwrap_or(answer.len())];
-        let outside = without_unknown_pairs(answer);
+        let outside = without_unknown_pairs(answer, &self.form.choices().unwrap_or_default());
         let Some(tag) = outside.tag else {
             return self.form.read(answer);
         };

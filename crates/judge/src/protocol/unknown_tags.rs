@@ -18,12 +18,12 @@ fn is_of_a_verdict(tag: &str) -> bool {
     })
 }
 
-/// A completion with its unknown tags replaced by spaces, for a judge that does not think.
-pub(crate) fn without_unknown_tags(completion: &str) -> String {
+/// A completion with its unknown tags replaced by spaces, for a judge that does not think. `labels` in brackets are no tags.
+pub(crate) fn without_unknown_tags(completion: &str, labels: &[(&str, f32)]) -> String {
     let mut plain = String::with_capacity(completion.len());
     let mut copied = 0;
     for place in in_text(completion) {
-        if is_watched(&completion[place.clone()]) {
+        if is_watched(&completion[place.clone()], labels) {
             plain.push_str(&completion[copied..place.start]);
             blank(&mut plain, place.len());
             copied = place.end;
@@ -43,8 +43,8 @@ pub(super) struct WithoutPairs {
     pub(super) is_open: bool,
 }
 
-/// For answers that are not in tags.
-pub(super) fn without_unknown_pairs(completion: &str) -> WithoutPairs {
+/// For answers that are not in tags. `labels` in brackets are none.
+pub(super) fn without_unknown_pairs(completion: &str, labels: &[(&str, f32)]) -> WithoutPairs {
     let mut plain = String::with_capacity(completion.len());
     let (mut copied, mut first) = (0, None);
     let mut open: Option<(usize, Vec<String>)> = None;
@@ -61,7 +61,7 @@ pub(super) fn without_unknown_pairs(completion: &str) -> WithoutPairs {
         }
         let in_word = completion[..place.start].ends_with(char::is_alphanumeric);
         let closings = closing(tag);
-        if !in_word && is_watched(tag) && !closings.is_empty() {
+        if !in_word && is_watched(tag, labels) && !closings.is_empty() {
             first.get_or_insert_with(|| tag.to_owned());
             open = Some((place.start, closings));
         }
@@ -83,11 +83,12 @@ pub(super) fn without_unknown_pairs(completion: &str) -> WithoutPairs {
 /// The shortest name that counts as a tag's: shorter ones are formatting, or variables between `<` and `>`.
 const SHORTEST: usize = 3;
 
-/// A tag in a completion, as [`UnknownTags`] sees it. In square brackets stand notes and links too: there only names in capital letters count.
-fn is_watched(tag: &str) -> bool {
+/// A tag in a completion, as [`UnknownTags`] sees it. In square brackets stand labels, notes and links too: there only other names in capital letters count.
+fn is_watched(tag: &str, labels: &[(&str, f32)]) -> bool {
     parts(tag).is_some_and(|(open, name, _)| {
-        let is_note =
-            open == "[" && (name.len() <= SHORTEST || name.chars().any(char::is_lowercase));
+        let is_label = |(label, _): &(&str, f32)| label.eq_ignore_ascii_case(name);
+        let is_small = name.len() <= SHORTEST || name.chars().any(char::is_lowercase);
+        let is_note = open == "[" && (is_small || labels.iter().any(is_label));
         let name = name.to_lowercase();
         !is_note
             && name.chars().count() >= SHORTEST
@@ -247,7 +248,7 @@ impl UnknownTags {
                 }
                 self.begun = true;
             }
-        } else if !self.in_word && is_watched(tag) && !closing(tag).is_empty() {
+        } else if !self.in_word && is_watched(tag, &[]) && !closing(tag).is_empty() {
             if self.open.is_empty() {
                 self.inside = Inside::new(self.wanted);
                 self.late = self.begun;

@@ -73,7 +73,9 @@ pub(crate) fn read(
     let visible = visible.ok_or(Unreadable::ThinkingNotFinished)?;
     let visible = match style {
         // A judge that does not think may write any tags.
-        ThinkingStyle::None => Cow::Owned(without_unknown_tags(visible)),
+        ThinkingStyle::None => {
+            without_unknown_tags(visible, &protocol.choices().unwrap_or_default()).into()
+        }
         _ => Cow::Borrowed(visible),
     };
     check(protocol.parse(&visible, starts_in_thinking)?, wants)
