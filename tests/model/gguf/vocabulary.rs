@@ -33,7 +33,12 @@ fn tiny() -> Json {
 
 /// The tokenizer of a file with this vocabulary; what is wrong with it, if it is refused.
 fn read(change: impl FnOnce(&mut File)) -> Result<Tokenizer, String> {
-    let folder = checkpoint(&sizes("Qwen3ForCausalLM", 32, 32));
+    read_of("Qwen3ForCausalLM", change)
+}
+
+/// The same, of a file of this family.
+fn read_of(class: &str, change: impl FnOnce(&mut File)) -> Result<Tokenizer, String> {
+    let folder = checkpoint(&sizes(class, 32, 32));
     let mut file = convert(folder.path(), |_| candle_core::quantized::GgmlDType::F32);
     letters(&mut file, 83);
     change(&mut file);
@@ -336,6 +341,97 @@ fn sentence_pieces_are_merged_by_score() {
         file.set("tokenizer.ggml.scores", Value::F32s(vec![0.0]));
     });
     assert!(refused.err().unwrap().contains("scores"));
+}
+
+/// A file of `SentencePiece`'s pieces with these texts and kinds; no text begins with a space of its own.
+fn pieces(file: &mut File, pieces: &[(&str, i32)]) {
+    // The converter gives added tokens the lowest score.
+    let score = |at: usize, kind: i32| if kind == 4 { -1000.0 } else { -(at as f32) };
+    let scores = pieces.iter().enumerate();
+    let scores = scores.map(|(at, (_, kind))| score(at, *kind)).collect();
+    let texts = pieces.iter().map(|(text, _)| (*text).to_owned()).collect();
+    let kinds = pieces.iter().map(|(_, kind)| *kind).collect();
+    file.set("tokenizer.ggml.model", Value::Text("llama".into()));
+    file.remove("tokenizer.ggml.pre");
+    file.remove("tokenizer.ggml.merges");
+    file.set("tokenizer.ggml.tokens", Value::Texts(texts));
+    file.set("tokenizer.ggml.scores", Value::F32s(scores));
+    file.set("tokenizer.ggml.token_type", Value::I32s(kinds));
+    file.set("tokenizer.ggml.add_space_prefix", Value::Bool(false));
+}
+
+/// Gemma's line breaks and spaces, as its own tokenizer.json has them through its merges ("\n\n" 108, four spaces and "y" 140 236762), and
+/// llama.cpp with `parse_special` off; the converter writes spaces for `▁` in them. Tags stay letters in texts under judgement.
+#[test]
+fn runs_of_white_space_are_one_token_in_texts_under_judgement() {
+    const TOKENS: [(&str, i32); 21] = [
+        ("<unk>", 2),
+        ("<s>", 3),
+        ("\n", 4),
+        ("\n\n", 4),
+        ("\n\n\n", 4),
+        ("  ", 4),
+        ("   ", 4),
+        ("    ", 4),
+        ("<h1>", 4),
+        ("\u{2581}", 1),
+        ("\u{2581}y", 1),
+        ("y", 1),
+        ("<h", 1),
+        ("1>", 1),
+        ("<", 1),
+        ("h", 1),
+        ("1", 1),
+        (">", 1),
+        ("s", 1),
+        ("[unused0]", 5),
+        ("<end>", 3),
+    ];
+    let tokenizer = read(|file| pieces(file, &TOKENS)).unwrap();
+    for (text, ids) in [
+        ("\n", &[2][..]),
+        ("\n\n    y", &[3, 7, 11]),
+        ("\n\n\n\n y", &[4, 2, 10]),
+        ("  y   s", &[5, 11, 6, 18]),
+        ("y y", &[11, 10]),
+    ] {
+        assert_eq!(tokenizer.encode_untrusted(text).unwrap(), ids, "{text:?}");
+        assert_eq!(tokenizer.encode_trusted(text).unwrap(), ids, "{text:?}");
+        assert_eq!(tokenizer.decode(ids), text);
+    }
+    let bytes = tokenizer.token_bytes().unwrap();
+    assert_eq!((&*bytes[3], &*bytes[7]), (&b"\n\n"[..], &b"    "[..]));
+    assert_eq!(tokenizer.encode_trusted("<h1>").unwrap(), [8]);
+    assert_eq!(tokenizer.encode_untrusted("<h1>").unwrap(), [12, 13]);
+    assert!(!tokenizer.encode_untrusted("<s><end>").unwrap().contains(&1));
+}
+
+/// As the makers' tokenizer.json of Phi-3 and Phi-3.5, and llama.cpp.
+#[test]
+fn control_tokens_of_phi_3_take_the_space_behind_them() {
+    const TOKENS: [(&str, i32); 10] = [
+        ("<unk>", 2),
+        ("<s>", 3),
+        ("</s>", 3),
+        ("\n", 1),
+        ("a", 1),
+        ("\u{2581}", 1),
+        ("\u{2581}a", 1),
+        ("<|endoftext|>", 3),
+        ("<|user|>", 3),
+        ("<|end|>", 3),
+    ];
+    const TEXT: &str = "<s> a<|user|>\na<|end|>\n <|user|> a</s>\n<|endoftext|>\n";
+    for (class, ids) in [
+        ("Phi3ForCausalLM", &[1, 6, 8, 4, 9, 8, 4, 2, 7, 3][..]),
+        (
+            "LlamaForCausalLM",
+            &[1, 6, 8, 3, 4, 9, 3, 5, 8, 6, 2, 3, 7, 3],
+        ),
+    ] {
+        let tokenizer = read_of(class, |file| pieces(file, &TOKENS)).unwrap();
+        assert_eq!(tokenizer.encode_trusted(TEXT).unwrap(), ids, "{class}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! (<https://arxiv.org/abs/1508.07909>) after the text was split by a pattern that `tokenizer.ggml.pre` names, and `llama`,
 //! `SentencePiece`'s, in which the score of a piece decides what is merged first; and `gemma4`, such pieces with their merges in order.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Serialize, Serializer};
@@ -19,6 +20,11 @@ const CONTROL: i64 = 3;
 const USER_DEFINED: i64 = 4;
 const UNUSED: i64 = 5;
 const BYTE: i64 = 6;
+
+/// How `SentencePiece` writes a space.
+const SPACE: &str = "\u{2581}";
+/// Control tokens of Phi-3 behind which white space stays, as in llama.cpp and in the makers' `tokenizer.json`.
+const KEEPS_SPACE: [&str; 3] = ["<unk>", "<s>", "<|endoftext|>"];
 
 /// The longest piece, in bytes, for which merges are derived: `SentencePiece` makes none of more than a few dozen, and the
 /// work grows with the square of the length.
@@ -69,85 +75,55 @@ struct PreTokenizer {
     ignores_merges: bool,
 }
 
+impl PreTokenizer {
+    const fn usual(names: &'static str, patterns: &'static [&'static str]) -> Self {
+        Self {
+            names,
+            patterns,
+            composes: false,
+            ignores_merges: false,
+        }
+    }
+}
+
 const PRE_TOKENIZERS: [PreTokenizer; 13] = [
     PreTokenizer {
-        names: "qwen2 deepseek-r1-qwen",
-        patterns: &[SINGLE_DIGITS],
         composes: true,
-        ignores_merges: false,
+        ..PreTokenizer::usual("qwen2 deepseek-r1-qwen", &[SINGLE_DIGITS])
     },
     PreTokenizer {
-        names: "qwen35",
-        patterns: &[MARKS_IN_WORDS],
         composes: true,
-        ignores_merges: false,
+        ..PreTokenizer::usual("qwen35", &[MARKS_IN_WORDS])
     },
+    PreTokenizer::usual("megrez", &[SINGLE_DIGITS]),
     PreTokenizer {
-        names: "megrez",
-        patterns: &[SINGLE_DIGITS],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "llama-bpe llama3 llama-v3 falcon3 pixtral glm4 glm5",
-        patterns: &[THREE_DIGITS],
-        composes: false,
         ignores_merges: true,
+        ..PreTokenizer::usual(
+            "llama-bpe llama3 llama-v3 falcon3 pixtral glm4 glm5",
+            &[THREE_DIGITS],
+        )
     },
+    PreTokenizer::usual("chatglm-bpe dbrx smaug-bpe", &[THREE_DIGITS]),
+    PreTokenizer::usual("gpt-4o minimax-m2", &[BY_CASE]),
     PreTokenizer {
-        names: "chatglm-bpe dbrx smaug-bpe",
-        patterns: &[THREE_DIGITS],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "gpt-4o minimax-m2",
-        patterns: &[BY_CASE],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "tekken",
-        patterns: &[TEKKEN],
-        composes: false,
         ignores_merges: true,
+        ..PreTokenizer::usual("tekken", &[TEKKEN])
     },
-    PreTokenizer {
-        names: "seed-coder",
-        patterns: &[SEED_CODER],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "smollm refact",
-        patterns: &[DIGIT, GPT_2],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "exaone4",
-        patterns: &[GPT_2],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "hunyuan-dense",
-        patterns: &[r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", MARKS_APART],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "deepseek-llm",
-        patterns: &[LINE_BREAK, CASED, MARKS, r"\s+$", EAST_ASIAN, DIGIT],
-        composes: false,
-        ignores_merges: false,
-    },
-    PreTokenizer {
-        names: "deepseek-coder",
-        patterns: &[LINE_BREAK, r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN, DIGIT],
-        composes: false,
-        ignores_merges: false,
-    },
+    PreTokenizer::usual("seed-coder", &[SEED_CODER]),
+    PreTokenizer::usual("smollm refact", &[DIGIT, GPT_2]),
+    PreTokenizer::usual("exaone4", &[GPT_2]),
+    PreTokenizer::usual(
+        "hunyuan-dense",
+        &[r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", MARKS_APART],
+    ),
+    PreTokenizer::usual(
+        "deepseek-llm",
+        &[LINE_BREAK, CASED, MARKS, r"\s+$", EAST_ASIAN, DIGIT],
+    ),
+    PreTokenizer::usual(
+        "deepseek-coder",
+        &[LINE_BREAK, r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN, DIGIT],
+    ),
 ];
 
 /// The files of a vocabulary.
@@ -183,12 +159,12 @@ impl Vocabulary {
             }
             None => return metadata.fail("no tokenizer.ggml.model in its metadata"),
         };
-        let text_of = |key: &str| -> Result<Option<&String>, CheckpointError> {
+        let text_of = |key: &str| -> Result<Option<&str>, CheckpointError> {
             let key = format!("tokenizer.ggml.{key}_token_id");
             match metadata.token(&key)? {
                 None => Ok(None),
                 Some(id) => match tokens.texts.get(id) {
-                    Some(text) => Ok(Some(text)),
+                    Some(text) => Ok(Some(text.as_ref())),
                     None => metadata.fail(format!(
                         "{key} is {id}, but there are {} tokens",
                         tokens.texts.len()
@@ -279,8 +255,8 @@ impl Serialize for Entries<'_> {
 }
 
 /// What stands around a raw prompt, as a post-processor.
-fn around(before: Option<(&String, usize)>, behind: Option<(&String, usize)>) -> Json {
-    let special = |(text, _): (&String, _)| json!({"SpecialToken": {"id": text, "type_id": 0}});
+fn around(before: Option<(&str, usize)>, behind: Option<(&str, usize)>) -> Json {
+    let special = |(text, _): (&str, _)| json!({"SpecialToken": {"id": text, "type_id": 0}});
     let text = [json!({"Sequence": {"id": "A", "type_id": 0}})];
     let parts: Json = before
         .map(special)
@@ -291,7 +267,7 @@ fn around(before: Option<(&String, usize)>, behind: Option<(&String, usize)>) ->
     let tokens = before.into_iter().chain(behind);
     let tokens = tokens.map(|(text, id)| {
         (
-            text.clone(),
+            text.to_owned(),
             json!({"id": text, "ids": [id], "tokens": [text]}),
         )
     });
@@ -302,8 +278,12 @@ fn around(before: Option<(&String, usize)>, behind: Option<(&String, usize)>) ->
 }
 
 struct Tokens<'a> {
-    texts: &'a [String],
+    texts: Vec<Cow<'a, str>>,
     kinds: Vec<i64>,
+    /// They are `SentencePiece`'s.
+    are_pieces: bool,
+    /// White space behind a control token is part of it.
+    takes_space: bool,
 }
 
 impl<'a> Tokens<'a> {
@@ -335,7 +315,21 @@ impl<'a> Tokens<'a> {
         {
             return metadata.fail(format!("tokenizer.ggml.tokens holds {:?} twice", twice.0));
         }
-        Ok(Self { texts, kinds })
+        let are_pieces = metadata.text("tokenizer.ggml.model")? != Some("gpt2");
+        let texts = texts.iter().zip(&kinds).map(|(text, kind)| {
+            // Files have the spaces of such tokens as a text has them (Gemma's runs of spaces).
+            let piece = text.replace(' ', SPACE);
+            if are_pieces && *kind == USER_DEFINED && !seen.contains(piece.as_str()) {
+                return Cow::Owned(piece);
+            }
+            Cow::Borrowed(text.as_str())
+        });
+        Ok(Self {
+            texts: texts.collect(),
+            kinds,
+            are_pieces,
+            takes_space: are_pieces && metadata.text("general.architecture")? == Some("phi3"),
+        })
     }
 
     /// Whether a token is an added one: found in texts as it stands, not merged from pieces.
@@ -347,17 +341,44 @@ impl<'a> Tokens<'a> {
         let added = (0..self.texts.len())
             .filter(|id| self.is_added(*id))
             .map(|id| {
+                let text = self.texts[id].as_ref();
+                let takes_space = self.takes_space && !KEEPS_SPACE.contains(&text);
                 json!({
-                    "id": id, "content": self.texts[id], "single_word": false, "lstrip": false, "rstrip": false,
+                    "id": id, "content": text, "single_word": false, "lstrip": false, "rstrip": takes_space,
                     "normalized": false, "special": self.kinds[id] != USER_DEFINED,
                 })
             });
         Json::Array(added.collect())
     }
 
+    /// The parts of a `tokenizer.json` and its model.
+    fn document<'t>(
+        &'t self,
+        merges: Vec<Merge<'t>>,
+        ignore_merges: bool,
+        [normalizer, pre_tokenizer, decoder]: [Json; 3],
+    ) -> (Json, Model<'t>) {
+        let unknown = self.kinds.iter().position(|kind| *kind == UNKNOWN);
+        let unknown = unknown.filter(|_| self.are_pieces);
+        let parts = json!({
+            "version": "1.0", "truncation": null, "padding": null, "added_tokens": self.added(), "normalizer": normalizer,
+            "pre_tokenizer": pre_tokenizer, "post_processor": null, "decoder": decoder,
+        });
+        let model = Model {
+            r#type: "BPE",
+            unk_token: unknown.map(|id| self.texts[id].as_ref()),
+            fuse_unk: self.are_pieces,
+            byte_fallback: self.are_pieces,
+            ignore_merges,
+            vocab: self.vocabulary(),
+            merges: Merges(merges),
+        };
+        (parts, model)
+    }
+
     /// The table `vocab`. Added tokens with the highest ids get these from their order and are left out, as in the models'
     /// own files, so that no merge can make one of them. Added tokens between others must be in the table.
-    fn vocabulary(&self) -> Entries<'a> {
+    fn vocabulary(&self) -> Entries<'_> {
         let plain = |id: usize| !self.is_added(id) && self.kinds[id] != UNUSED;
         let count = (0..self.texts.len()).filter(|id| plain(*id)).count();
         let used = (0..self.texts.len()).filter(|id| self.kinds[*id] != UNUSED);
@@ -366,7 +387,7 @@ impl<'a> Tokens<'a> {
             .enumerate()
             .all(|(place, id)| place == id && plain(id) == (id < count));
         let listed = used.filter(|id| plain(*id) || !in_order);
-        Entries(listed.map(|id| (self.texts[id].as_str(), id)).collect())
+        Entries(listed.map(|id| (self.texts[id].as_ref(), id)).collect())
     }
 }
 
@@ -388,7 +409,7 @@ fn merges<'a>(metadata: &Metadata<'a>, tokens: &Tokens) -> Result<Vec<Merge<'a>>
 /// `tokenizer.json` of a vocabulary of byte pairs.
 fn byte_pairs<'a>(
     metadata: &Metadata<'a>,
-    tokens: &Tokens<'a>,
+    tokens: &'a Tokens,
 ) -> Result<(Json, Model<'a>), CheckpointError> {
     let known = || -> String {
         let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names.split(' '));
@@ -411,53 +432,23 @@ fn byte_pairs<'a>(
     };
     let pairs = merges(metadata, tokens)?;
     let byte_level = json!({ "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false });
-    let normalizer = if pre.composes {
-        json!({ "type": "NFC" })
-    } else {
-        Json::Null
-    };
+    let normalizer = json!(pre.composes.then(|| json!({ "type": "NFC" })));
     let split = |pattern: &&str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false });
     let splits = pre.patterns.iter().map(split);
-    let parts = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": tokens.added(),
-        "normalizer": normalizer,
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": splits.chain([byte_level.clone()]).collect::<Vec<_>>(),
-        },
-        "post_processor": null,
-        "decoder": byte_level,
-    });
-    let model = Model {
-        r#type: "BPE",
-        unk_token: None,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: pre.ignores_merges,
-        vocab: tokens.vocabulary(),
-        merges: Merges(pairs),
-    };
-    Ok((parts, model))
+    let splits: Json = splits.chain([byte_level.clone()]).collect();
+    let splits = json!({ "type": "Sequence", "pretokenizers": splits });
+    Ok(tokens.document(pairs, pre.ignores_merges, [normalizer, splits, byte_level]))
 }
 
 /// `tokenizer.json` of `SentencePiece`'s vocabulary; `prefix` says whether a text begins with a space where the file does not.
 fn sentence_pieces<'a>(
-    metadata: &Metadata<'a>,
-    tokens: &Tokens<'a>,
+    metadata: &Metadata,
+    tokens: &'a Tokens,
     merges: Vec<Merge<'a>>,
     prefix: bool,
 ) -> Result<(Json, Model<'a>), CheckpointError> {
-    const SPACE: &str = "\u{2581}";
     let given = metadata.flag("tokenizer.ggml.add_space_prefix")?;
     let prefix = given.unwrap_or(prefix);
-    let unknown = tokens
-        .kinds
-        .iter()
-        .position(|kind| *kind == UNKNOWN)
-        .and_then(|id| tokens.texts.get(id));
     let mut normalizers = Vec::new();
     let mut decoders = vec![
         json!({ "type": "Replace", "pattern": { "String": SPACE }, "content": " " }),
@@ -469,26 +460,9 @@ fn sentence_pieces<'a>(
         decoders.push(json!({ "type": "Strip", "content": " ", "start": 1, "stop": 0 }));
     }
     normalizers.push(json!({ "type": "Replace", "pattern": { "String": " " }, "content": SPACE }));
-    let parts = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": tokens.added(),
-        "normalizer": { "type": "Sequence", "normalizers": normalizers },
-        "pre_tokenizer": null,
-        "post_processor": null,
-        "decoder": { "type": "Sequence", "decoders": decoders },
-    });
-    let model = Model {
-        r#type: "BPE",
-        unk_token: unknown.map(String::as_str),
-        fuse_unk: true,
-        byte_fallback: true,
-        ignore_merges: false,
-        vocab: tokens.vocabulary(),
-        merges: Merges(merges),
-    };
-    Ok((parts, model))
+    let normalizer = json!({ "type": "Sequence", "normalizers": normalizers });
+    let decoder = json!({ "type": "Sequence", "decoders": decoders });
+    Ok(tokens.document(merges, false, [normalizer, Json::Null, decoder]))
 }
 
 fn check_merges(
@@ -505,11 +479,11 @@ fn check_merges(
     ))
 }
 
-/// All merges that make a piece from two others, those of the piece with the highest score first; for equal scores the
-/// longer left part, then the longer right part.
+/// All merges that make a piece from two others, first those of added tokens, which `SentencePiece` always takes whole, then those
+/// of the piece with the highest score; for equal scores the longer left part, then the longer right part. Control tokens are no pieces.
 fn merges_by_score<'a>(
-    metadata: &Metadata<'a>,
-    tokens: &Tokens<'a>,
+    metadata: &Metadata,
+    tokens: &'a Tokens,
 ) -> Result<Vec<Merge<'a>>, CheckpointError> {
     let scores = match metadata.numbers("tokenizer.ggml.scores")? {
         Some(scores) if scores.len() == tokens.texts.len() => scores,
@@ -518,23 +492,23 @@ fn merges_by_score<'a>(
                 .fail("tokenizer.ggml.scores is missing, or has not one score for each token");
         }
     };
-    let pieces: HashMap<&str, usize> = tokens
-        .texts
-        .iter()
-        .enumerate()
-        .filter(|(id, _)| tokens.kinds[*id] == NORMAL)
-        .map(|(id, text)| (text.as_str(), id))
-        .collect();
+    let mut listed = tokens.vocabulary().0;
+    listed.retain(|(_, id)| matches!(tokens.kinds[*id], NORMAL | USER_DEFINED));
+    let pieces: HashMap<&str, usize> = listed.iter().copied().collect();
     let mut merges = Vec::new();
-    for (id, piece) in tokens.texts.iter().enumerate() {
-        if tokens.kinds[id] != NORMAL || piece.len() > LONGEST_PIECE {
+    for (piece, id) in listed {
+        if piece.len() > LONGEST_PIECE {
             continue;
         }
+        let score = match tokens.kinds[id] {
+            NORMAL => scores[id],
+            _ => f64::INFINITY,
+        };
         let from = merges.len();
         for (at, _) in piece.char_indices().skip(1) {
             let (left, right) = piece.split_at(at);
             if let (Some(first), Some(second)) = (pieces.get(left), pieces.get(right)) {
-                merges.push((scores[id], left, right, (*first, *second)));
+                merges.push((score, left, right, (*first, *second)));
             }
         }
         merges[from..].sort_by_key(|(.., ids)| *ids);

@@ -30,7 +30,8 @@ pub(super) fn of_vocabulary(
     for (piece, &id) in &vocabulary {
         bytes[id as usize] = match (added.get(&id), writing) {
             (Some(token), _) if token.special || is_unknown(id) => Vec::new(),
-            (Some(_), _) => piece.clone().into_bytes(),
+            (Some(_), Writing::ByteLevel) => piece.clone().into_bytes(),
+            (Some(_), Writing::Text) => piece.replace('▁', " ").into_bytes(),
             (None, Writing::ByteLevel) => {
                 let bytes = piece.chars().map(|written| alphabet.get(&written).copied());
                 bytes.collect::<Option<_>>().unwrap_or_default()
