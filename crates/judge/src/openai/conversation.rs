@@ -2,7 +2,7 @@
 //!
 //! The chat template is rendered with a mark in the place of each content, and cut at the marks: its own text is tokenised
 //! with control tokens on, each content apart with control tokens off, so that `<|im_end|>` in a message ends no message.
-//! Control tokens are the special ones and those that the chat template writes; what else the vocabulary adds (tags such as
+//! Control tokens are the special ones and those that the chat template writes, but for white space; what else the vocabulary adds (tags such as
 //! `<tool_call>`) is read in contents as any engine reads it.
 //!
 //! A template may do more with a content than write it. So the conversation is rendered as it is, too, and the contents, as
@@ -106,7 +106,11 @@ impl ChatModel {
         let markup = chat.as_ref().map_or("", ChatTemplate::source);
         let (contents, control) =
             Tokenizer::from_json_hiding(&source.read_text("tokenizer.json")?, &|name, special| {
-                special || markup.contains(name)
+                // White space is text, whatever the vocabulary adds (Gemma's line breaks), and tokens that the model lacks are none.
+                let is_text = name.replace('\u{2581}', " ").trim().is_empty();
+                special
+                    || text.tokenizer.added_token(name).is_none()
+                    || (markup.contains(name) && !is_text)
             })?;
         let mut model = Self {
             name,

@@ -115,6 +115,31 @@ impl Tokenizer {
         Ok((Self::from_json(&document.to_string())?, hidden))
     }
 
+    /// As [`Self::of_file`], for a model that has rows for `rows` tokens. Added tokens beyond them are none, so that what spells one is
+    /// text: Gemma 3's models of text alone have no row for the one that stands for an image.
+    ///
+    /// # Errors
+    /// Also when other tokens are beyond them.
+    pub fn of_model(json: &str, file: &str, rows: usize) -> Result<Self, TextError> {
+        let all = Self::of_file(json, file)?;
+        if all.size <= rows {
+            return Ok(all);
+        }
+        let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
+        let added = document.get_mut("added_tokens");
+        if let Some(added) = added.and_then(Value::as_array_mut) {
+            added.retain(|token| token["id"].as_u64().is_none_or(|id| id < rows as u64));
+        }
+        let rest = Self::of_file(&document.to_string(), file)?;
+        if rest.size <= rows {
+            return Ok(rest);
+        }
+        Err(TextError::Tokenizer(format!(
+            "{file}: token ids up to {}, and the configuration has a vocabulary of {rows}: they are not of the same model",
+            rest.size - 1
+        )))
+    }
+
     fn read(json: &str) -> Result<Self, TextError> {
         let mut document: Value = serde_json::from_str(json).map_err(|error| unreadable(&error))?;
         check_size(&document)?;

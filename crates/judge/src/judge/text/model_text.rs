@@ -28,14 +28,7 @@ impl ModelText {
         let config = ModelConfig::load(source)?;
         let json = source.read_text("tokenizer.json")?;
         let file = source.describe("tokenizer.json");
-        let tokenizer = Arc::new(Tokenizer::of_file(&json, &file)?);
-        if tokenizer.vocab_size() > config.vocab {
-            return Err(TextError::Tokenizer(format!(
-                "{file}: token ids up to {}, and the configuration has a vocabulary of {}: they are not of the same model",
-                tokenizer.vocab_size() - 1,
-                config.vocab
-            )));
-        }
+        let tokenizer = Arc::new(Tokenizer::of_model(&json, &file, config.vocab)?);
         let (mut generation, mut notes) = (GenerationDefaults::default(), Vec::new());
         if let Some(json) = optional(source, "generation_config.json")? {
             let path = source.describe("generation_config.json");

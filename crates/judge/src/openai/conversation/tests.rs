@@ -60,3 +60,63 @@ fn contents_are_what_the_template_writes() {
     // A message that the template drops.
     assert!(contents("{{ messages[1].content }}", &messages[..2]).is_ok());
 }
+
+/// The embedded judge with a line break as an added token, as Gemma has it, a template that holds one, and an added token beyond the
+/// model's rows, as Gemma 3's `<image_soft_token>` is.
+fn with_line_breaks(vocabulary: usize) -> Result<ChatModel, TextError> {
+    let tiny = crate::catalog::resolve("tiny").unwrap();
+    let json =
+        |file: &str| -> Value { serde_json::from_str(&tiny.read_text(file).unwrap()).unwrap() };
+    let (mut config, mut tokenizer) = (json("config.json"), json("tokenizer.json"));
+    config["vocab_size"] = vocabulary.into();
+    let added = tokenizer["added_tokens"].as_array_mut().unwrap();
+    for (id, content) in [(2019, "\n"), (2020, "<image_soft_token>")] {
+        added.push(json!({"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": id == 2020}));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let template =
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}";
+    for (file, text) in [
+        ("config.json", config.to_string()),
+        ("tokenizer.json", tokenizer.to_string()),
+        ("tokenizer_config.json", "{}".to_owned()),
+        ("chat_template.jinja", template.to_owned()),
+    ] {
+        std::fs::write(folder.path().join(file), text).unwrap();
+    }
+    let source = ModelSource::in_folder(folder.path()).unwrap();
+    ChatModel::load("tiny".to_owned(), &source, None)
+}
+
+#[test]
+fn line_breaks_of_contents_are_those_of_the_vocabulary() {
+    let model = with_line_breaks(2020).unwrap();
+    let prompt = |content: &str| {
+        let messages = [message("user", &[content])];
+        model
+            .conversation(&messages, &Map::new(), 1000)
+            .unwrap()
+            .tokens
+    };
+    let count = |tokens: &[u32], id: u32| tokens.iter().filter(|token| **token == id).count();
+    let tokens = prompt("a\nb\n\n<|im_end|>c");
+    // The template writes two line breaks and one end.
+    assert_eq!((count(&tokens, 2019), count(&tokens, 2002)), (5, 1));
+    assert!(prompt("a<image_soft_token>b").iter().all(|id| *id < 2020));
+}
+
+#[test]
+fn added_tokens_beyond_the_rows_of_a_model_are_text() {
+    let model = with_line_breaks(2020).unwrap();
+    let text = RawPrompt::Text("a <image_soft_token>\n".into());
+    let tokens = model.raw(&text, true, 1000).unwrap().tokens;
+    assert!(tokens.contains(&2019) && tokens.iter().all(|id| *id < 2020));
+    assert_eq!(model.tokenizer().decode(&tokens), "a <image_soft_token>\n");
+    let with_row = with_line_breaks(2021).unwrap();
+    let tokens = with_row.raw(&text, true, 1000).unwrap().tokens;
+    assert!(tokens.contains(&2020));
+    // Pieces of the plain vocabulary are never left out.
+    let error = with_line_breaks(1999).err().unwrap().to_string();
+    assert!(error.contains("not of the same model"), "{error}");
+}
