@@ -9,7 +9,7 @@ use crate::name::{FileName, HubId};
 
 /// The files besides the weights, with spaces between them.
 pub(crate) const DESCRIPTION: &str = "config.json generation_config.json tokenizer.json tokenizer_config.json chat_template.jinja \
-    special_tokens_map.json judge.json";
+    chat_template.json special_tokens_map.json judge.json";
 
 /// Refuses a repository that has no checkpoint for this program.
 pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
@@ -62,10 +62,8 @@ pub(crate) fn check(id: &HubId, files: &BTreeSet<String>) -> Result<(), Fault> {
         ));
     }
     if let Some(file) = with_ending(".gguf") {
-        let id = id.repository();
-        return refuse(format!(
-            "holds GGUF files: name one of them, as in --model {id}/{file}"
-        ));
+        let name = format!("--model {}/{file}", id.repository());
+        return refuse(format!("holds GGUF files: name one of them, as in {name}"));
     }
     if let Some(file) = with_ending("adapter_model.safetensors") {
         return refuse(format!(

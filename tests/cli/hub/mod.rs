@@ -187,7 +187,11 @@ fn a_pull_fetches_what_a_judge_needs_and_lays_it_out_as_others_do() {
     );
     assert_eq!(
         names(&repository(&folder).join(".no_exist").join(COMMIT)),
-        ["chat_template.jinja", "special_tokens_map.json"]
+        [
+            "chat_template.jinja",
+            "chat_template.json",
+            "special_tokens_map.json"
+        ]
     );
     for unwanted in [
         "README.md",

@@ -17,23 +17,7 @@ use juror_hub::layout::{ADAPTER_CONFIG, ADAPTER_WEIGHTS, WEIGHTS_FILE, WEIGHTS_I
 const INITIALISATIONS: [&str; 3] = ["gaussian", "eva", "orthogonal"];
 
 /// Kinds of `LoRA` that compute something else than a sum with one product: the key, and what it is called.
-const OTHER_KINDS: [(&str, &str); 9] = [
-    (
-        "use_dora",
-        "DoRA, which scales each row of the weights anew",
-    ),
-    ("use_qalora", "QALoRA"),
-    ("use_bdlora", "BD-LoRA"),
-    (
-        "alora_invocation_tokens",
-        "an activated LoRA, which begins within the text",
-    ),
-    ("arrow_config", "Arrow, which chooses among adapters"),
-    ("velora_config", "VeLoRA"),
-    ("monteclora_config", "MonteCLoRA"),
-    ("kasa_config", "KaSA"),
-    ("lora_bias", "LoRA with biases of its own (lora_bias)"),
-];
+const OTHER_KINDS: &str = include_str!("adapter_kinds.tsv");
 
 /// Keys that change nothing of a merged model: which layers were adapted shows in the file, and the rest is about training.
 const WITHOUT_EFFECT: &str = include_str!("adapter_keys_without_effect.txt");
@@ -102,19 +86,13 @@ impl Adapter {
             ));
         }
         let used = |value: &Value| !is_nothing(value);
-        if let Some((key, what)) = OTHER_KINDS
-            .iter()
-            .find(|(key, _)| keys.get(key).is_some_and(used))
-        {
+        let mut kinds = OTHER_KINDS.lines().filter_map(|line| line.split_once('\t'));
+        if let Some((key, what)) = kinds.find(|(key, _)| keys.get(key).is_some_and(used)) {
             return keys.fail(format!(
                 "{key} is set: this is {what}, which is not merged; merge it with peft and give the whole model to --model"
             ));
         }
-        for key in [
-            "layer_replication",
-            "trainable_token_indices",
-            "target_parameters",
-        ] {
+        for key in "layer_replication trainable_token_indices target_parameters".split(' ') {
             if let Some(value) = keys.get(key).filter(|value| used(value)) {
                 return keys.fail(format!("{key} {} is not merged", short(value)));
             }

@@ -13,6 +13,7 @@
 //! | [`weights`] | tensors of Safetensors and GGUF files, read one by one |
 //! | `tensors` | what a family calls its tensors, which there must be, and how large |
 //! | [`adapter`] | `LoRA` adapters, which are merged into a model's weights when these are read |
+//! | `tokenizer_config` | what belongs to `tokenizer_config.json` and lies beside it |
 //! | `unsuitable` | what is given as a model and cannot judge: adapters, pointers of Git LFS, models that write no text |
 
 pub mod adapter;
@@ -22,6 +23,7 @@ pub(crate) mod families;
 pub mod gguf;
 pub(crate) mod source;
 pub(crate) mod tensors;
+mod tokenizer_config;
 mod unsuitable;
 pub mod weights;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::adapter::Adapter;
 use super::gguf::Gguf;
-use super::unsuitable;
+use super::{tokenizer_config, unsuitable};
 use crate::checkpoint::CheckpointError;
 use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
 
@@ -55,13 +55,10 @@ impl Adapted {
     /// with them; `judge.json` is of the one judge that it lies beside.
     fn holder(&self, file: &str) -> &ModelSource {
         let own = self.adapter.source();
-        let with_tokenizer = [
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "chat_template.jinja",
-        ]
-        .contains(&file);
-        if file == "judge.json" || (with_tokenizer && own.has("tokenizer.json")) {
+        let mut with_tokenizer =
+            "tokenizer.json tokenizer_config.json chat_template.jinja".split(' ');
+        if file == "judge.json" || with_tokenizer.any(|it| it == file) && own.has("tokenizer.json")
+        {
             own
         } else {
             &self.base
@@ -226,7 +223,11 @@ impl ModelSource {
                         "it has {length} bytes, more than {MAX_TEXT}: it is not what its name says"
                     ))));
                 }
-                std::fs::read_to_string(&path).map_err(io)
+                let text = std::fs::read_to_string(&path).map_err(io)?;
+                match file {
+                    "tokenizer_config.json" => tokenizer_config::completed(folder, text),
+                    _ => Ok(text),
+                }
             }
         }
     }
@@ -255,7 +256,7 @@ impl ModelSource {
         self.hash_of(IDENTITY_FILES, &[])
     }
 
-    /// BLAKE3 over the given weight files, and over those text files that exist.
+    /// BLAKE3 over the given weight files, and over those text files, with a space between them, that exist.
     pub(super) fn hash_of(
         &self,
         texts: &str,

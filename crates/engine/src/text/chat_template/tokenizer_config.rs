@@ -12,8 +12,8 @@ const SPECIAL_TOKENS: &str =
 pub(super) fn template_of(config: &Json) -> Result<String, TextError> {
     let none = || {
         TextError::ChatTemplate(
-            "the model has no chat template (neither `chat_template` in tokenizer_config.json nor \
-             chat_template.jinja): use an instruction-tuned model, or give a template with --chat-template"
+            "the model has no chat template (neither `chat_template` in tokenizer_config.json or chat_template.json \
+             nor chat_template.jinja): use an instruction-tuned model, or give a template with --chat-template"
                 .into(),
         )
     };
@@ -37,8 +37,7 @@ pub(super) fn template_of(config: &Json) -> Result<String, TextError> {
             }
             let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
             Err(TextError::ChatTemplate(format!(
-                "tokenizer_config.json has several, and none is called `default`: {}; give the one you mean with \
-                 --chat-template",
+                "the model has several, and none is called `default`: {}; give the one you mean with --chat-template",
                 names.join(", ")
             )))
         }
