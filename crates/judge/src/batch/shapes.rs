@@ -3,6 +3,7 @@
 //! | written by | the answer is in |
 //! |---|---|
 //! | OpenAI's batch API, vLLM's `run-batch`, SGLang, `juror batch run` | `response.body.choices[0].message`, or `.text` of a raw prompt |
+//! | OpenAI's batch API, of `/v1/responses` | the messages in `response.body.output` |
 //! | servers' own tools | `response.choices[0]`, or `choices[0]` beside `custom_id` |
 //! | vLLM's Python API | `outputs[0].text` |
 //! | SGLang's `/generate` | `text` and `meta_info` |

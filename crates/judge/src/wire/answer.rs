@@ -3,7 +3,7 @@
 //! A text may be a list of content parts. `reasoning_content` (vLLM also `reasoning`) is thinking, and read only where the user says that
 //! answers stand there, as they do where a server takes an answer without an end of thinking for thinking.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use juror_data::verdict::Usage;
 use juror_data::{ContentPart, REASONING, answer_in_reasoning};
@@ -81,15 +81,16 @@ pub(crate) fn told(message: &str) -> String {
 
 /// The answer in a completion's body; the first error is one that nobody can read, the second that of an engine.
 pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
+    let own = of_responses(body);
     let choice = match only(body, "choices")? {
         Some(choice) => Some(choice),
-        None => only(body, "outputs")?,
+        None => only(body, "outputs")?.or(own.as_ref()),
     };
     let holder = choice.unwrap_or(body);
     let message = given(holder, "message");
     if choice.is_none() && message.is_none() && holder.get("text").is_none() {
         return Err(
-            "no answer that can be read: neither `response.body.choices`, `choices`, `outputs`, `text` nor `response` as a text, and \
+            "no answer that can be read: neither `response.body.choices`, `response.body.output`, `choices`, `outputs`, `text` nor `response` as a text, and \
              no `error`"
                 .to_owned(),
         );
@@ -118,6 +119,30 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
     let about = given(holder, "meta_info").unwrap_or(holder);
     let finish = given(about, "finish_reason").or(given(about, "done_reason"));
     Ok(answer(text, thinking, finish, usage(body)))
+}
+
+/// An answer of the Responses API, in its `output`, as a choice of a chat completion.
+fn of_responses(body: &Value) -> Option<Value> {
+    let items = given(body, "output")?.as_array()?;
+    let of = |kind: &str, key: &str| -> Vec<Value> {
+        let items = items.iter().filter(|item| item["type"] == kind);
+        let parts = items.filter_map(|item| item[key].as_array());
+        parts.flatten().cloned().collect()
+    };
+    let thinking = of("reasoning", "summary").into_iter();
+    let thinking = thinking.filter_map(|part| Some(part["text"].as_str()?.to_owned()));
+    let calls = items.iter().filter(|item| item["type"] == "function_call");
+    let cut = body
+        .pointer("/incomplete_details/reason")
+        .filter(|reason| !reason.is_null());
+    Some(json!({
+        "message": {
+            "content": of("message", "content"),
+            "reasoning": thinking.collect::<String>(),
+            "tool_calls": calls.collect::<Vec<_>>(),
+        },
+        "finish_reason": cut.unwrap_or(&body["status"]),
+    }))
 }
 
 /// The one element of a list.
@@ -202,7 +227,7 @@ pub(crate) fn answer(
         .map(|finish| given(finish, "type").unwrap_or(finish))
         .and_then(Value::as_str);
     let is_cut = match reason {
-        Some("length" | "max_tokens" | "max_new_tokens") => true,
+        Some("length" | "max_tokens" | "max_new_tokens" | "max_output_tokens") => true,
         Some("content_filter") => {
             return Err("a content filter of the engine cut the answer".to_owned());
         }
@@ -225,7 +250,7 @@ pub(crate) fn answer(
     })
 }
 
-/// Tokens spent, as far as they are told.
+/// Tokens spent, as far as they are told; the Responses API has names of its own.
 pub(crate) fn usage(body: &Value) -> Usage {
     let own = given(body, "usage").or(given(body, "meta_info"));
     let count = |holder: Option<&Value>, key: &str| {
@@ -235,11 +260,12 @@ pub(crate) fn usage(body: &Value) -> Usage {
             .and_then(|count| usize::try_from(count).ok())
             .unwrap_or(0)
     };
-    let details = own.and_then(|usage| given(usage, "prompt_tokens_details"));
+    let details = ["prompt_tokens_details", "input_tokens_details"];
+    let details = own.and_then(|usage| details.iter().find_map(|key| given(usage, key)));
     Usage {
-        prompt_tokens: count(own, "prompt_tokens"),
+        prompt_tokens: count(own, "prompt_tokens").max(count(own, "input_tokens")),
         cached_tokens: count(details.or(own), "cached_tokens"),
-        completion_tokens: count(own, "completion_tokens"),
+        completion_tokens: count(own, "completion_tokens").max(count(own, "output_tokens")),
         ..Usage::default()
     }
 }

@@ -47,6 +47,54 @@ fn every_engines_shape_is_read() {
 }
 
 #[test]
+fn answers_of_the_responses_api_are_read() {
+    let part = json!({"type": "output_text", "text": "A", "annotations": []});
+    let line = |items: Value, more: Value| {
+        let mut body = json!({"object": "response", "status": "completed", "error": null, "incomplete_details": null, "output": items,
+            "usage": {"input_tokens": 7, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 3}}});
+        let changes = more.as_object().cloned().unwrap_or_default();
+        body.as_object_mut().unwrap().extend(changes);
+        json!({"id": "x", "custom_id": "a", "response": {"status_code": 200, "body": body}, "error": null})
+    };
+    let message = |parts: Value| json!({"type": "message", "role": "assistant", "content": parts});
+    let thought = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "B"}]});
+    let whole = line(json!([thought, message(json!([part]))]), json!({}));
+    let whole = read(&whole).unwrap().unwrap();
+    assert_eq!((whole.text.as_deref(), whole.is_cut), (Some("A"), false));
+    assert!(whole.thinks_apart && whole.reasoned.is_none());
+    let usage = whole.usage;
+    let tokens = (
+        usage.prompt_tokens,
+        usage.cached_tokens,
+        usage.completion_tokens,
+    );
+    assert_eq!(tokens, (7, 3, 2));
+    let ended = |why: &str| json!({"status": "incomplete", "incomplete_details": {"reason": why}});
+    let cut = line(
+        json!([{"type": "reasoning", "summary": []}]),
+        ended("max_output_tokens"),
+    );
+    assert!(read(&cut).unwrap().unwrap().is_cut);
+    let filtered = line(json!([]), ended("content_filter"));
+    assert!(read(&filtered).unwrap().is_err());
+    let refusal = line(
+        json!([message(json!([{"type": "refusal", "refusal": "no"}]))]),
+        json!({}),
+    );
+    assert!(read(&refusal).unwrap().unwrap().is_refusal);
+    let call = line(json!([{"type": "function_call", "name": "f"}]), json!({}));
+    assert!(read(&call).unwrap().unwrap_err().contains("called a tool"));
+    let failed = line(
+        json!([]),
+        json!({"status": "failed", "error": {"code": "server_error", "message": "down"}}),
+    );
+    assert_eq!(
+        read(&failed).unwrap().unwrap_err(),
+        "the engine reports an error: server_error: down"
+    );
+}
+
+#[test]
 fn thinking_apart_and_cut_answers_are_known_as_such() {
     let thinks = |content: Value, finish: &str| {
         let message = json!({"content": content, "reasoning_content": "B"});

@@ -18,30 +18,9 @@ const TOP_K: usize = 50;
 /// The temperature of several trials where no file sets one.
 const TRIALS_TEMPERATURE: f64 = 0.7;
 
-/// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of them may be null or an empty list too.
-const NOT_APPLIED: [(&str, f64); 21] = [
-    ("repetition_penalty", 1.0),
-    ("encoder_repetition_penalty", 1.0),
-    ("presence_penalty", 0.0),
-    ("frequency_penalty", 0.0),
-    ("no_repeat_ngram_size", 0.0),
-    ("typical_p", 1.0),
-    ("epsilon_cutoff", 0.0),
-    ("eta_cutoff", 0.0),
-    ("top_h", 1.0),
-    ("penalty_alpha", 0.0),
-    ("num_beams", 1.0),
-    ("num_beam_groups", 1.0),
-    ("diversity_penalty", 0.0),
-    ("guidance_scale", 1.0),
-    ("min_length", 0.0),
-    ("min_new_tokens", 0.0),
-    ("bad_words_ids", 0.0),
-    ("suppress_tokens", 0.0),
-    ("begin_suppress_tokens", 0.0),
-    ("sequence_bias", 0.0),
-    ("stop_strings", 0.0),
-];
+/// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of
+/// them may be null or an empty list too.
+const NOT_APPLIED: &str = include_str!("not_applied.tsv");
 
 impl GenerationDefaults {
     /// How tokens are chosen where the user does not say: as recommended, else greedily; with several trials, of which all
@@ -103,9 +82,11 @@ impl GenerationDefaults {
             max_new_tokens: count("max_new_tokens")?.filter(|&tokens| tokens > 0),
         };
         let notes = NOT_APPLIED
-            .iter()
-            .filter_map(|(key, neutral)| {
-                let value = json.get(*key).filter(|value| asks(value, *neutral))?;
+            .lines()
+            .filter_map(|line| {
+                let (key, neutral) = line.split_once('\t')?;
+                let neutral = neutral.parse().ok()?;
+                let value = json.get(key).filter(|value| asks(value, neutral))?;
                 Some(format!(
                     "{path}: {key} {value} is not applied: juror does not have it"
                 ))
