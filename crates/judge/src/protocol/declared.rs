@@ -7,7 +7,7 @@ use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile
 use super::form::{self, AnswerForm};
 use super::labels::UNCLEAR;
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
-use super::stop::TextStop;
+use super::stop::AnswerStop;
 use super::unknown_tags::without_unknown_pairs;
 use super::{
     ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
@@ -281,7 +281,7 @@ impl Protocol for Declared {
             return Some(Box::new(stop));
         }
         let has_stop = !self.stop.is_empty();
-        let stop = || TextStop::new(&self.stop, starts_in_thinking);
+        let stop = || AnswerStop::new(&self.stop, starts_in_thinking);
         has_stop.then(|| Box::new(stop()) as Box<dyn StopMatcher>)
     }
 

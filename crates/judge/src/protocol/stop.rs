@@ -39,45 +39,64 @@ impl StopMatcher for VerdictStop {
     }
 }
 
-/// Ends a generation at one of some texts outside its thinking, in bounded memory.
+/// Ends a generation at one of some texts, in bounded memory.
 #[derive(Debug, Clone)]
 pub(crate) struct TextStop {
     texts: Vec<String>,
-    /// The end of what was written outside the thinking, as long as the longest text.
+    /// The end of what was written, as long as the longest text.
     tail: String,
-    scanner: TagScanner,
-    thinking: Option<Thinking>,
 }
 
 impl TextStop {
-    pub(crate) fn new(texts: &[String], starts_in_thinking: bool) -> Self {
+    pub(crate) fn new(texts: &[String]) -> Self {
         Self {
             texts: texts.to_vec(),
             tail: String::new(),
-            scanner: TagScanner::default(),
-            thinking: starts_in_thinking.then_some(Thinking::Given),
         }
     }
 }
 
 impl StopMatcher for TextStop {
     fn push(&mut self, piece: &str) -> bool {
+        self.tail.push_str(piece);
+        let is_over = self.texts.iter().any(|text| self.tail.contains(text));
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
+        let from = self.tail.len().saturating_sub(longest);
+        self.tail.drain(..self.tail.floor_char_boundary(from));
+        is_over
+    }
+}
+
+/// Ends a generation at one of some texts outside its thinking.
+#[derive(Debug, Clone)]
+pub(super) struct AnswerStop {
+    stop: TextStop,
+    scanner: TagScanner,
+    thinking: Option<Thinking>,
+}
+
+impl AnswerStop {
+    pub(super) fn new(texts: &[String], starts_in_thinking: bool) -> Self {
+        Self {
+            stop: TextStop::new(texts),
+            scanner: TagScanner::default(),
+            thinking: starts_in_thinking.then_some(Thinking::Given),
+        }
+    }
+}
+
+impl StopMatcher for AnswerStop {
+    fn push(&mut self, piece: &str) -> bool {
         // A part holds one tag at most, at its end.
         piece.split_inclusive('>').any(|part| {
-            if self.thinking.is_none() {
-                self.tail.push_str(part);
-            }
-            let is_over = self.texts.iter().any(|text| self.tail.contains(text));
+            let is_over = self.thinking.is_none() && self.stop.push(part);
             self.scanner.push(part, |scanned| match scanned {
                 Scanned::Tag(tag) if tag.name.is_thinking() => {
                     self.thinking = Thinking::after(self.thinking, tag);
-                    self.tail.clear();
+                    self.stop.tail.clear();
                 }
                 _ => {}
             });
-            let from = self.tail.len().saturating_sub(longest);
-            self.tail.drain(..self.tail.floor_char_boundary(from));
             is_over
         })
     }
@@ -103,11 +122,11 @@ mod tests {
 
     #[test]
     fn a_text_ends_a_generation_however_it_is_cut() {
-        let mut stop = TextStop::new(&["\nUser:".to_owned(), "é!".to_owned()], false);
+        let mut stop = AnswerStop::new(&["\nUser:".to_owned(), "é!".to_owned()], false);
         assert!(!stop.push("Final Decision: Yes\n"));
         assert!(!stop.push("Use"));
         assert!(stop.push("r: 2"));
-        let mut stop = TextStop::new(&["é!".to_owned()], false);
+        let mut stop = AnswerStop::new(&["é!".to_owned()], false);
         assert!(!stop.push("ééé") && !stop.push(" é"));
         assert!(stop.push("!"));
     }
@@ -128,11 +147,11 @@ mod tests {
         ] {
             let ends = text.rfind(answer).filter(|_| !answer.is_empty());
             let ends = ends.map(|at| at + answer.len() + 1);
-            let mut stop = TextStop::new(&["\n".to_owned()], starts_in_thinking);
+            let mut stop = AnswerStop::new(&["\n".to_owned()], starts_in_thinking);
             let stops = |(at, _): &(usize, char)| stop.push(&text[*at..=*at]);
             let stopped = text.char_indices().find(stops).map(|(at, _)| at + 1);
             assert_eq!(stopped, ends, "{text}");
-            let mut stop = TextStop::new(&["\n".to_owned()], starts_in_thinking);
+            let mut stop = AnswerStop::new(&["\n".to_owned()], starts_in_thinking);
             assert_eq!(stop.push(text), ends.is_some(), "{text}");
         }
     }

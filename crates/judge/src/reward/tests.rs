@@ -154,13 +154,13 @@ fn what_the_rules_do_not_say_is_no_part_of_a_reward_where_they_decide() {
         let policy: RewardPolicy = policy.parse().unwrap();
         for rules in [Fallback, First, Only, Off] {
             let is_refused = policy.refused_with(rules).is_some();
-            assert_eq!(is_refused, refused.contains(&rules), "{policy} {rules}");
+            assert_eq!(is_refused, refused.contains(&rules), "{policy} {rules:?}");
             let options = crate::judge::RunOptions {
                 reward: policy,
                 rules,
                 ..Default::default()
             };
-            assert_eq!(options.validate().is_err(), is_refused, "{policy} {rules}");
+            assert_eq!(options.validate().is_err(), is_refused, "{policy} {rules:?}");
         }
     }
 }
