@@ -689,20 +689,20 @@ fn with_texts(
 fn same_digits(a: &str, b: &str) -> bool {
     /// How many digits a double holds.
     const MOST: usize = 15;
+    #[rustfmt::skip]
+    const SCALES: [(&str, f64); 7] = [
+        ("K", 1e3), ("k", 1e3), ("M", 1e6), ("B", 1e9), (" thousand", 1e3), (" million", 1e6), (" billion", 1e9),
+    ];
     let (a, b) = (without_rupees(a), without_rupees(b));
-    let scale = |text: &str| match text.bytes().next_back() {
-        Some(b'K' | b'k') => 1e3,
-        Some(b'M') => 1e6,
-        Some(b'B') => 1e9,
-        _ => 1.0,
-    };
+    let scaled = |text: &str| SCALES.into_iter().find(|it| text.ends_with(it.0));
     let value = |text: &str| {
-        let digits = text.trim_end_matches(['K', 'k', 'M', 'B']).replace(',', "");
+        let (name, scale) = scaled(text).unwrap_or(("", 1.0));
+        let digits = text[..text.len() - name.len()].replace(',', "");
         let plain = digits.len() <= MOST && digits.starts_with(|it: char| it.is_ascii_digit());
         let count: f64 = digits.parse().ok().filter(|_| plain)?;
-        Some(count * scale(text))
+        Some(count * scale)
     };
-    (in_lakhs(a) || in_lakhs(b) || (scale(a) > 1.0) != (scale(b) > 1.0))
+    (in_lakhs(a) || in_lakhs(b) || scaled(a).or(scaled(b)).is_some())
         && value(a)
             .zip(value(b))
             .is_some_and(|(a, b)| (a - b).abs() <= a.abs() * f64::EPSILON)

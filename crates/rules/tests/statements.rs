@@ -166,6 +166,38 @@ fn words_that_change_an_answer_do_not_leave_it_equal() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// In ten languages, in a box, after its mark, announced and alone.
+#[test]
+fn words_of_other_languages_that_change_an_answer_or_take_it_back_do_not_leave_it_equal() {
+    let boxed = |gold: &str| format!("\\boxed{{{gold}}}");
+    let mut wrong = Vec::new();
+    let rows = include_str!("cases/changed.tsv").lines();
+    for row in rows.filter(|row| !row.starts_with('#')) {
+        let [kind, announced, words] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("no row: {row}");
+        };
+        for gold in ["8", "120", "3.5"] {
+            let (said, closed) = (announced.replace("{}", gold), boxed(gold));
+            let said_in_box = announced.replace("{}", &format!("${closed}$"));
+            let texts = if kind == "back" {
+                let before = [said, said_in_box, closed, format!("We add.\n#### {gold}")];
+                before.map(|it| [format!("{it} {words}"), format!("{it}\n\n{words}")])
+            } else {
+                let [plain, held] = [gold, &closed].map(|it| words.replace("{}", it));
+                let both = [plain.clone(), held.clone(), announced.replace("{}", &held)];
+                let both = both.map(|it| [it.clone(), format!("**{it}**")]);
+                let last = [announced.replace("{}", &plain), format!("So it is {plain}")];
+                let [a, b, c] = both;
+                [a, b, c, last]
+            };
+            let texts = texts.as_flattened().iter();
+            let equal = texts.filter(|it| equal(gold, it) == Some(true));
+            wrong.extend(equal.map(|it| format!("{gold:?} {it:?}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn a_part_of_an_answer_is_another_answer() {
     let mut wrong = Vec::new();

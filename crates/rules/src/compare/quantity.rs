@@ -150,6 +150,11 @@ fn both_units(
         return numbers::compare(exact(&a), exact(&b), context);
     }
     if dimension_a != dimension_b {
+        // "90°" may be said of a temperature.
+        let mixed = |a, b: &Unit| is_degree(a) && !b.offset.is_zero();
+        if (mixed(a, b) || mixed(b, a)) && plain(gold, pred, context).equal != Some(false) {
+            return Comparison::open("degrees of an angle or of a temperature");
+        }
         return context.different("units", || {
             format!("{} and {} measure different things", a.name, b.name)
         });

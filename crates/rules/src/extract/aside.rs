@@ -78,12 +78,8 @@ fn last_paragraph(text: &str) -> Option<usize> {
         let at = text[..end].rfind('\n')?;
         let head = text[at..].trim_start_matches(['*', '_', '#', ' ', '-', '(', '\n']);
         let first = words::first_word(head);
-        let listed = || {
-            words::EXPLANATION
-                .iter()
-                .chain(words::CLOSING.iter())
-                .any(|phrase| words::first_word(phrase).eq_ignore_ascii_case(first))
-        };
+        let mut phrases = words::EXPLANATION.iter().chain(words::CLOSING.iter());
+        let mut listed = || phrases.any(|it| words::first_word(it).eq_ignore_ascii_case(first));
         let begins = if text[..at].ends_with('\n') {
             listed()
         } else {

@@ -148,12 +148,12 @@ pub(super) fn before(text: &str, start: usize) -> &str {
 pub(super) fn changed(before: &str, after: &str) -> bool {
     /// How many bytes may stand between a box and what bounds it: "个以上".
     const NEAR: usize = 9;
-    let end = before.trim_end_matches([' ', '$', '*']);
     let near = |it: &str| after.find(it).is_some_and(|at| at <= NEAR);
     beside::changes(before, after, How::Boxed)
         || qualifiers::said_by_others(before)
-        || !before.is_ascii() && words::BOUNDS_SPACELESS.iter().any(|it| end.ends_with(it))
-        || !after.is_ascii() && words::BOUNDED_SPACELESS.iter().any(near)
+        || qualifiers::bound_spaceless(before)
+        || !after.is_ascii()
+            && (words::BOUNDED_SPACELESS.iter().any(near) || qualifiers::scale_spaceless(after))
 }
 
 /// The sign of a currency that stands right before a box: `\$` of "\$\boxed{5}", "€" of "€$\boxed{5}$".
@@ -332,6 +332,9 @@ fn is_labelled(gap: &str) -> bool {
             || ["and", "or", "quad"].iter().any(|it| rest.contains(it)))
 }
 
+/// Signs after which a box is a part of something else, in a formula or not.
+const JOINS: [char; 11] = ['≤', '≥', '≠', '×', '·', '÷', '±', '√', '∛', '∜', 'π'];
+
 /// Is a box a part of the formula that it stands in, as of a fraction, a tuple, or a bound? Where an equation goes on, it is filled in.
 pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
     let Source { text, regions, .. } = source;
@@ -347,7 +350,7 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
         // "x > \boxed{12}", but no arrow, tag or quoted line.
         let line = before[before.rfind('\n').map_or(0, |at| at + 1)..].trim_end_matches(' ');
         let sign = line.trim_end_matches('=');
-        let compares = sign.ends_with(['<', '>']) || line.ends_with("!=");
+        let compares = sign.ends_with(['<', '>']) || line.ends_with("!=") || line.ends_with(JOINS);
         let is_mark = line.ends_with('>') && (line.len() == 1 || line.contains('<'));
         let is_mark = is_mark || line.ends_with("->") || line.ends_with("=>");
         let glued = before.ends_with(glued) && !is_negated(before);
@@ -360,7 +363,8 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
     }
     let listed = after.strip_prefix(',').map(|it| it.trim_start_matches(' '));
     let tuple = before.ends_with(['(', '[', '{']) && listed.is_some();
-    before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>≤≥≠×·÷".contains(it))
+    before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>".contains(it))
+        || before.ends_with(JOINS)
         || is_in_bracket(before)
         || before.ends_with('-') && !is_negated(before)
         || joins(before)

@@ -38,57 +38,44 @@ pub(super) fn result(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// The characters outside of brackets, and where they stand.
+fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut depth = 0_usize;
+    text.char_indices().filter(move |(_, it)| {
+        match it {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    })
+}
+
 /// Where the `=` signs outside of brackets are; none if there are other relations among them.
 fn equals(text: &str) -> Vec<usize> {
-    let bytes = text.as_bytes();
-    let mut depth = 0i32;
     let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => {
-                at += 1;
-            }
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth -= 1,
-            b'<' | b'>' if depth <= 0 => return Vec::new(),
-            b'=' if depth <= 0 => {
-                let before = at.checked_sub(1).map(|at| bytes[at]);
-                let after = bytes.get(at + 1);
-                if !matches!(before, Some(b'!' | b':' | b'='))
-                    && !matches!(after, Some(b'=' | b'>'))
-                {
-                    found.push(at);
-                }
-            }
+    for (at, sign) in outside(text) {
+        let (before, after) = (&text[..at], &text[at + sign.len_utf8()..]);
+        let relation = before.ends_with(['!', ':', '=']) || after.starts_with(['=', '>']);
+        match sign {
+            '<' | '>' if !before.ends_with('\\') => return Vec::new(),
+            '=' if !relation => found.push(at),
             _ => {}
         }
-        at += 1;
     }
     found
 }
 
 /// Is there a comma, "and" or "or" outside of brackets?
 fn has_list(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut depth = 0i32;
-    for (at, &byte) in bytes.iter().enumerate() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth -= 1,
-            b',' | b';' if depth <= 0 => {
-                let grouping = bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
-                    && at > 0
-                    && bytes[at - 1].is_ascii_digit();
-                let space = at > 0 && bytes[at - 1] == b'\\';
-                if !grouping && !space {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-    }
-    text.contains(" and ") || text.contains(" or ") || text.contains("\\text{")
+    let digit = |it: char| it.is_ascii_digit();
+    let parts = |(at, sign): (usize, char)| {
+        let grouping =
+            text[at + sign.len_utf8()..].starts_with(digit) && text[..at].ends_with(digit);
+        matches!(sign, ',' | ';') && !grouping && !text[..at].ends_with('\\')
+    };
+    let joins = |it: &str| text.contains(it);
+    outside(text).any(parts) || joins(" and ") || joins(" or ") || joins("\\text{")
 }
 
 /// Commands that compute.
@@ -97,25 +84,10 @@ const COMMANDS: &str = r"\cdot \times \frac \sqrt \sum \int";
 /// Is this the name of something: `x`, `f(x)`, `A_1`, `|AB|`, `\angle ABC`, `(x, y)`, `P(A \cap B)`?
 fn is_name(text: &str) -> bool {
     let first = text.chars().next().unwrap_or(' ');
-    let outside = strip_arguments(text);
+    let outside: String = outside(text).map(|it| it.1).collect();
     let operators = outside.contains(['+', '*', '/', '^', '×', '÷', '·', '-', '√', '!'])
         || COMMANDS.split(' ').any(|it| outside.contains(it));
     !operators && !first.is_ascii_digit() && text.chars().any(char::is_alphabetic)
-}
-
-/// The text without what stands in brackets and subscripts.
-fn strip_arguments(text: &str) -> String {
-    let mut depth = 0usize;
-    let mut out = String::new();
-    for character in text.chars() {
-        match character {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => out.push(character),
-            _ => {}
-        }
-    }
-    out
 }
 
 /// Are there variables in it: single letters that are no part of a command, a word, or a number's unit?

@@ -177,7 +177,8 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
         return None;
     }
     let rest = after.trim();
-    let bare = rest.is_empty() || rest == "." || rest == "**";
+    let alone = rest.trim_end_matches(['.', '*']);
+    let bare = alone.is_empty() || words::FITS_ALONE.contains(alone);
     // With words after it, it needs the markup: "A) Paris".
     let first = words::first_word(rest);
     let told = rest.len() > MAX_TEXT

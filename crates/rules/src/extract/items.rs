@@ -201,6 +201,7 @@ impl Collector<'_, '_> {
         let near = &rest[..rest.floor_char_boundary(WINDOW)];
         let glued = self.spaceless.then(|| near.find(words::is_spaceless));
         let glued = glued.flatten();
+        let whole = text;
         let text = &text[..glued.map_or(text.len(), |length| at + length)];
         let rest = &text[at..];
         // A dash or a bullet in front of words.
@@ -246,7 +247,10 @@ impl Collector<'_, '_> {
                 return at + token(rest);
             }
         }
-        let after = &text[run.end..];
+        // "3500米"
+        let after = &whole[run.end..];
+        let unit = words::is_unit(words::first_word(after));
+        let after = if unit { after } else { &text[run.end..] };
         let counted = run.number
             || text[at..run.end]
                 .rsplit_once('=')

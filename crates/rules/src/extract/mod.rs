@@ -256,6 +256,7 @@ pub(crate) fn short(text: &str) -> Option<String> {
     let line = bare(text);
     let says = line.len() <= LONGEST
         && !line.contains(['\n', '?'])
+        && !qualifiers::is_place(line)
         && (line.contains("not exist") || !beside::changes(line, "", How::Worded))
         && !words::words_of(line).any(|it| words::CONDITION.contains(it));
     (says || words::is_number_word(line)).then(|| markup::without_markup(line).into_owned())

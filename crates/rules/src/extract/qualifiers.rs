@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use super::beside::{self, How};
 use super::words::{self, has, words_of};
 use crate::lexicon::units::currency;
-use crate::lexicon::words::{KIND_OF_ANSWER, Words};
+use crate::lexicon::words::{KIND_OF_ANSWER, OPERATION, Words};
 
 /// How many words before an announcement may doubt it.
 const NEAR: usize = 6;
@@ -74,7 +75,7 @@ pub(super) fn is_replaced(value: &str, after: &str) -> bool {
         && number(another).is_some()
         && number(own).is_some()
         && number(another) != number(own)
-        && !super::beside::is_same(value, another)
+        && !beside::is_same(value, another)
 }
 
 /// Is a value one of several in a text that narrates nothing, as the 12 of "12 March 1908"?
@@ -100,6 +101,8 @@ pub(super) fn doubt(before: &str) -> bool {
         .rfind(['.', '\n', '!', '?', ';', ','])
         .map_or(0, |at| at + 1);
     let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR).collect();
+    // "half of the answer is"
+    let head = before[start..].trim_end_matches(|it: char| !it.is_alphanumeric());
     // "Some say the answer is"
     let others = near.iter().take(2).any(|it| words::SAYS.contains(it));
     let doubted = others && said_by_others(&before[start..])
@@ -110,6 +113,7 @@ pub(super) fn doubt(before: &str) -> bool {
     let glue = |word: &&&str| words::DENIED_ANNOUNCEMENT.contains(word);
     let denied = near.iter().find(|word| !glue(word));
     doubted
+        || beside::changes(head, "", How::Boxed)
         || denied.is_some_and(|it| is_denial(it) || words::DENIES_ANNOUNCEMENT_BEFORE.contains(it))
 }
 
@@ -140,9 +144,11 @@ pub(super) fn said_by_others(sentence: &str) -> bool {
     })
 }
 
-/// Does an announcement deny what it announces, or only suppose it: "the answer cannot be", "the answer might be"?
+/// Does an announcement deny what it announces, suppose it or reckon with it: "the answer cannot be", "the answer might be", "the answer plus one is"?
 pub(super) fn deny_or_suppose(announcement: &str) -> bool {
-    deny(announcement) || has(announcement, &words::MAY_BE)
+    let mut rest = words_of(announcement).skip(1);
+    let sum = rest.next().is_some_and(|it| OPERATION.contains(it)) && rest.next().is_some();
+    sum || deny(announcement) || has(announcement, &words::MAY_BE)
 }
 
 pub(super) fn is_denial(word: &str) -> bool {
@@ -162,15 +168,21 @@ pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
         text.contains(words::is_spaceless)
             && words::CHANGES_SPACELESS.iter().any(|it| text.contains(it))
     };
+    within(before) || within(after) || scale_spaceless(after) || bound_spaceless(before)
+}
+
+/// Does a text in such a script end with what makes a bound of the value after it?
+pub(super) fn bound_spaceless(before: &str) -> bool {
+    let end = before.trim_end_matches([' ', '$', '*']);
+    !before.is_ascii() && words::BOUNDS_SPACELESS.iter().any(|it| end.ends_with(it))
+}
+
+/// Does a text in such a script begin with what scales a number before it, and is no unit: "万"?
+pub(super) fn scale_spaceless(after: &str) -> bool {
     let rest = after.trim_start();
-    let mut ends = rest
-        .char_indices()
-        .map(|(at, it)| at + it.len_utf8())
-        .skip(1)
-        .take(4);
-    let scaled = words::SCALE_SPACELESS.begin(rest).is_some()
-        && !ends.any(|end| words::is_unit(&rest[..end]));
-    within(before) || within(after) || scaled
+    // "万升"
+    let mut ends = (4..=15).filter(|at| rest.is_char_boundary(*at));
+    words::SCALE_SPACELESS.begin(rest).is_some() && !ends.any(|end| words::is_unit(&rest[..end]))
 }
 
 /// How far after an answer a retraction is looked for, in bytes.
@@ -185,17 +197,21 @@ pub(super) fn takes_back(text: &str) -> bool {
 
 /// Words of which one stands in whatever takes an answer back; of a phrase the longest.
 static TELLS: LazyLock<Words> = LazyLock::new(|| {
-    // They hold what opens a correction and what is wrong, too.
-    let lists = [&words::DENIES, &words::FAULT, &words::CORRECTS];
+    // They hold what is wrong, too.
+    #[rustfmt::skip]
+    let lists = [
+        &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION, &words::ANOTHER_GUESS, &words::OUGHT, &words::FIRST_PERSON, &words::BEGINS_CASE,
+        &words::CONDITION,
+    ];
     let phrases = words::RETRACTION.iter();
     let longest = phrases.filter_map(|it| words_of(it).max_by_key(|it| it.len()));
     let all = lists.into_iter().flat_map(|it| it.iter());
-    Words::of(all.chain(longest).chain([SHOULD]).collect())
+    Words::of(all.chain(longest).collect())
 });
 
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
 pub(super) fn retracted(value: &str, after: &str) -> bool {
-    const ENDS: [char; 9] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…'];
+    const ENDS: [char; 10] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…', '。'];
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     let tells = |it: &str| TELLS.contains(it) || it.ends_with("n't");
     if near.is_ascii() && !near.starts_with('?') && !words_of(near).any(tells) {
@@ -217,11 +233,15 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
         .split(&ENDS[2 * usize::from(chosen)..])
         .flat_map(|it| it.split(", so "));
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
+    // What is left of its own sentence: "dollars".
+    let rest = near.trim_start_matches(['$', '*', ' ']);
+    let own = usize::from(rest.starts_with(char::is_lowercase));
     said.enumerate().any(|(index, clause)| {
-        retracts(clause, index == 0)
+        retracts(clause, index <= own)
             || takes_back_in_words(clause.trim_start_matches([' ', ',', '"']))
-            || index < 2 && states_another(value, clause)
+            || index < 2 + own && states_another(value, clause)
             || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
+            || index < 2 + own && guesses_spaceless(value, clause)
     })
 }
 
@@ -230,19 +250,25 @@ fn states_another(value: &str, clause: &str) -> bool {
     /// How many words such a clause has at most, and within how many it shows what it is.
     const MOST: usize = 8;
     const OPENING: usize = 4;
+    /// How many words its number may have with those after it.
+    const UNIT: usize = 2;
     let said: Vec<&str> = words_of(clause).take(MOST + 1).collect();
     // "that gives 13 instead"
     let trailing = said.last().is_some_and(|it| words::CORRECTS.contains(it));
     let told = &said[..said.len() - usize::from(trailing)];
-    let Some((last, head)) = told.split_last() else {
+    // "it could also be 16 apples"
+    let digit = |it: char| it.is_ascii_digit();
+    let number = told.iter().rposition(|it| it.starts_with(digit));
+    let number = number.filter(|at| value.contains(digit) && at + UNIT >= told.len());
+    let end = number.map_or(told.len(), |at| at + 1);
+    let Some((last, head)) = told[..end].split_last() else {
         return false;
     };
-    let opening = &head[..head.len().min(OPENING)];
-    let digit = |it: char| it.is_ascii_digit();
+    let opening = &head[..head.len().min(if end == told.len() { OPENING } else { 0 })];
     let denied = head.first().is_some_and(|it| is_denial(it));
     let plain = || {
         #[rustfmt::skip]
-        let lists = [&words::CORRECTS, &words::POINTS_BACK, &words::BINDER, &words::FILLER, &words::FIRST_PERSON, &words::OUGHT, &words::GETS, &words::PREPOSITION, &words::THINKS, &words::ANOTHER_GUESS];
+        let lists = [&words::CORRECTS, &words::POINTS_BACK, &words::BINDER, &words::FILLER, &words::FIRST_PERSON, &words::ALSO, &words::ALSO_VERB, &words::OUGHT, &words::GETS, &words::PREPOSITION, &words::THINKS, &words::ANOTHER_GUESS];
         head.iter()
             .all(|it| lists.iter().any(|list| list.contains(it)))
     };
@@ -259,15 +285,26 @@ fn states_another(value: &str, clause: &str) -> bool {
     let is = |at: usize, list: &words::List| head.get(at).is_some_and(|it| list.contains(it));
     // "for 4 days it is 16", "I think it is 16", "we get 16"
     let begins = is(0, &words::BEGINS_CASE) || is(0, &words::CONDITION);
+    let verb = |it: &str| words::BINDER.contains(it) || words::ALSO_VERB.contains(it);
+    let set_off = |it: &str| clause[..words::offset(clause, it)].ends_with(", ");
+    // "wenn es regnet, sind es 16"
+    let said = |a: &str, b: &str| words::POINTS_BACK.contains(a) && verb(b);
+    let states = |it: &[&str]| said(it[0], it[1]) || said(it[1], it[0]);
+    // "si llueve, son 16", "if it rains, then 16", "if it rains, 16"
+    let apart = |it: &&str| set_off(it) && (verb(it) || words::FILLER.contains(it));
     let case = (begins || is(0, &words::FIRST_PERSON))
-        && matches!(head, [.., it, verb] if words::POINTS_BACK.contains(it) && words::BINDER.contains(verb))
+        && head.windows(2).next_back().is_some_and(states)
+        || begins && (set_off(last) || head.last().is_some_and(apart))
         || head.len() == 2 && is(0, &words::FIRST_PERSON) && is(1, &words::GETS);
     let corrects = case
         || trailing
         || is(0, &words::OUGHT) && is(1, &words::FILLER)
-        || is(0, &words::ANOTHER_GUESS) && value.bytes().all(|it| it.is_ascii_alphanumeric())
+        || head.iter().any(|it| words::OUGHT.contains(it)) && plain()
+        || is(0, &words::ANOTHER_GUESS)
+            && (end == told.len() && !clause.starts_with(',')
+                || value.bytes().all(|it| it.is_ascii_alphanumeric()))
         || opening.iter().any(|it| words::CORRECTS.contains(it))
-        || opening.windows(2).any(|it| {
+        || head.windows(2).any(|it| {
             is_denial(it[0]) && words_of(value).eq([it[1]])
                 || words::POINTS_BACK.contains(it[0]) && words::OUGHT.contains(it[1])
         });
@@ -275,10 +312,22 @@ fn states_another(value: &str, clause: &str) -> bool {
     corrects
         // "rather than 35", "but not D"
         && !head.last().is_some_and(|it| words::PREPOSITION.contains(it) || is_denial(it))
+        // "y no 35"
+        && !(head.len() > 1 && !set_off(last) && words::DENIES_ANNOUNCEMENT.contains(head[head.len() - 1]))
         && (!reckons(clause) || reckons(value))
         && !clause.contains('=')
         && (case || denied || !head.iter().any(|it| it.starts_with(digit)))
         && !words_of(value).any(|it| it == *last)
+}
+
+/// The same where words stand without spaces: "或者99".
+fn guesses_spaceless(value: &str, clause: &str) -> bool {
+    const MOST: usize = 60;
+    let mut guesses = words::ANOTHER_GUESS_SPACELESS.iter();
+    let mut numbers = clause.split(|it: char| !it.is_ascii_digit());
+    clause.len() <= MOST
+        && guesses.any(|it| clause.contains(it))
+        && numbers.any(|it| !it.is_empty() && !words_of(value).any(|own| own == it))
 }
 
 /// The verb that says what is right instead.
@@ -438,7 +487,8 @@ pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
 /// Does a statement say that what `pred` counts holds what `gold` counts: "15 pairs of apples" for 15 apples?
 pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
     let [inner, outer] = [gold, pred].map(words::last_word);
-    inner.len() > 2 && outer.len() > 2 && statement.contains(&format!("{outer} of {inner}"))
+    let of = |outer| format!("{outer} of {inner}");
+    inner.len() > 2 && (outer.len() > 2 && statement.contains(&of(outer)) || pred.contains(&of("")))
 }
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
@@ -460,11 +510,10 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
         return false;
     }
     let other = words(other);
-    let has = |words: &[&str], stem: &str| {
-        words.iter().any(|word| {
-            words::after(word, stem).is_some() && (stem.len() > 5 || word.len() <= stem.len() + 1)
-        })
+    let like = |it: &str, stem: &str| {
+        words::after(it, stem).is_some() && (stem.len() > 5 || it.len() <= stem.len() + 1)
     };
+    let has = |words: &[&str], stem: &str| words.iter().any(|it| like(it, stem));
     let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);
     words::OPPOSITES.iter().any(|pair| {
         pair.split_once(' ').is_some_and(|(a, b)| {

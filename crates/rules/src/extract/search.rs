@@ -425,8 +425,7 @@ impl<'t> Search<'t, '_, '_> {
             // "\boxed{12}x", "\boxed{12} \pi"
             let factor = matches!(word.len(), 1 | 2) && word.is_ascii() && !words::is_unit(word);
             let extended = factor
-                || (raw.strip_prefix(['_', '.', ',']).unwrap_or(raw))
-                    .starts_with(|it: char| it.is_ascii_digit())
+                || (raw.strip_prefix(['_', '.', ',']).unwrap_or(raw)).starts_with(char::is_numeric)
                 || raw.starts_with("_{")
                 || words::EXTENDS_VALUE
                     .begin(raw.trim_start_matches(' '))
@@ -558,7 +557,9 @@ impl<'t> Search<'t, '_, '_> {
                 reading.text = Cow::Owned(pointed);
                 doubtful = unsure;
             }
-            let denied = denied || anchor.comma && words::has(&reading.text, &words::FOREIGN_SCALE);
+            let scales = [&words::FOREIGN_SCALE, &words::SCALE_OR_UNIT];
+            let scaled = || scales.into_iter().any(|it| words::has(&reading.text, it));
+            let denied = denied || anchor.comma && scaled();
             self.push(tier, method, reading, statement);
             if let Some(last) = self.out.get_mut(before) {
                 last.found.qualified |= denied;

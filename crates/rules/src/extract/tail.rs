@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{qualifiers, words};
 use crate::lexicon::units::{currency, long_currency};
-use crate::lexicon::words::JOINS_UNITS;
+use crate::lexicon::words::{CUBE_AFTER, JOINS_UNITS, SQUARE_AFTER};
 
 /// What belongs to a number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,56 +82,35 @@ fn base(text: &str) -> Option<(Range<usize>, usize)> {
 
 /// The length of the blanks and ties that `text` begins with, on one line.
 fn gap(text: &str) -> usize {
+    const MOST: usize = 12;
+    let blanks = [" ", "~", "\\,", "\\;", "\\ ", "\\:", "\\!", "**", "\\quad"];
     let mut at = 0;
-    loop {
-        let rest = &text[at..];
-        let step = match rest.as_bytes() {
-            [b' ' | b'~', ..] => 1,
-            [b'\\', b',' | b';' | b' ' | b':' | b'!', ..] | [b'*', b'*', ..] => 2,
-            _ if rest.starts_with("\\quad") => 5,
-            _ => return at,
-        };
-        at += step;
-        if at > 12 {
-            return at;
-        }
+    while at <= MOST
+        && let Some(blank) = blanks.iter().find(|it| text[at..].starts_with(**it))
+    {
+        at += blank.len();
     }
+    at
 }
 
-/// The length of a percent or degree sign, with the blanks before it; 0 if there is none.
+/// The length of a percent or degree sign, or that of a currency, with the blanks before it; 0 if there is none.
 fn mark(text: &str) -> usize {
     let gap = gap(text);
     let rest = &text[gap..];
     if !rest.starts_with(|it: char| !it.is_ascii() || matches!(it, '\\' | '%' | '^')) {
         return 0;
     }
-    let signs = r"\%|%|‰|^\circ|^{\circ}|^{\circ }|\degree|°";
-    for sign in signs.split('|') {
-        if rest.starts_with(sign) {
-            let end = gap + sign.len();
-            let scale = text[end..].trim_start_matches([' ', '{', '}', '\\', ',']);
-            let scale_at = text.len() - scale.len();
-            let single = |letter: char| {
-                scale.starts_with(letter)
-                    && !scale[1..].starts_with(|it: char| it.is_alphanumeric())
-            };
-            let close = !text[end..scale_at].contains(['{', '}', '\\']);
-            return if sign.contains(['c', '°', 'd'])
-                && close
-                && (single('C') || single('F') || single('K'))
-            {
-                scale_at + 1
-            } else {
-                end
-            };
-        }
-    }
-    for sign in ["€", "£", "¥", "₹", "₽", "¢"] {
-        if rest.starts_with(sign) {
-            return gap + sign.len();
-        }
-    }
-    0
+    let mut signs = r"\%|%|‰|^\circ|^{\circ}|^{\circ }|\degree|°|€|£|¥|₹|₽|¢".split('|');
+    let Some(sign) = signs.find(|it| rest.starts_with(*it)) else {
+        return 0;
+    };
+    let end = gap + sign.len();
+    let scale = text[end..].trim_start_matches([' ', '{', '}', '\\', ',']);
+    let at = text.len() - scale.len();
+    let close = sign.contains(['c', '°', 'd']) && !text[end..at].contains(['{', '}', '\\']);
+    let single = scale.starts_with(['C', 'F', 'K'])
+        && !scale[1..].starts_with(|it: char| it.is_alphanumeric());
+    if close && single { at + 1 } else { end }
 }
 
 /// Halves of the day with their dots; the last one may have been taken for a full stop.
@@ -185,16 +164,13 @@ fn measured(text: &str, from: usize) -> usize {
             } else if words::is_unit(word) && !lone_article {
                 end = at + word.len();
                 end += exponent(&text[end..]);
-                if word.starts_with("degree") {
-                    let scale = words::first_word(text[end..].trim_start_matches(' '));
-                    if words::TEMPERATURE_SCALE.contains(scale) {
-                        end = words::offset(text, scale) + scale.len();
-                    }
+                let scale = words::first_word(text[end..].trim_start_matches(' '));
+                if words::TEMPERATURE_SCALE.contains(scale) {
+                    end = words::offset(text, scale) + scale.len();
                 }
-                for power in [" squared", " cubed"] {
-                    if text[end..].starts_with(power) {
-                        end += power.len();
-                    }
+                let power = words::first_word(text[end..].trim_start_matches(' '));
+                if SQUARE_AFTER.contains(power) || CUBE_AFTER.contains(power) {
+                    end = words::offset(text, power) + power.len();
                 }
             } else if words::UNIT_PREFIX.contains(word) {
                 at += word.len();
@@ -210,17 +186,13 @@ fn measured(text: &str, from: usize) -> usize {
         let trimmed = rest.trim_start_matches(' ');
         let blanks = rest.len() - trimmed.len();
         let rate = JOINS_UNITS.begin(trimmed);
+        let mut signs = ["/", "·", "⋅", "\\cdot "].iter();
         let joined = rate
             .and_then(|(_, rest)| rest.strip_prefix(' '))
-            .or_else(|| trimmed.strip_prefix('/'))
-            .or_else(|| trimmed.strip_prefix('·'))
-            .or_else(|| trimmed.strip_prefix('⋅'))
-            .or_else(|| trimmed.strip_prefix("\\cdot "))
-            .or_else(|| {
-                trimmed
-                    .strip_prefix("an ")
-                    .filter(|it| it.starts_with("hour"))
-            });
+            .or_else(|| signs.find_map(|it| trimmed.strip_prefix(*it)))
+            .or(trimmed
+                .strip_prefix("an ")
+                .filter(|it| it.starts_with("hour")));
         if let Some(after) = joined {
             at += rest.len() - after.len();
             at += after.len() - after.trim_start_matches(' ').len();
@@ -319,6 +291,9 @@ fn label(text: &str, from: usize) -> Tail {
         if word.is_empty()
             || words::NOT_COUNTED.contains(word)
             || words::CHANGES_AFTER.contains(word)
+            || words::FOREIGN_SCALE.contains(word)
+            || words::OPENS_CORRECTION.contains(word)
+            || words::CHANGES_SPACELESS.contains(word)
             || words::is_part(word)
             || words::is_number_word(word)
             || word.contains('\'')
@@ -327,14 +302,11 @@ fn label(text: &str, from: usize) -> Tail {
         }
         let range = at..at + word.len();
         let rest = &text[range.end..];
+        // "40 Egyptian pounds" are no pounds, "45 квадратных метров" no metres.
+        let other = named && (currency(word).is_some() || words::is_unit(word));
+        let unit = if other { from } else { at }..range.end;
         if words::is_counted(word) {
-            // "40 Egyptian pounds" are no pounds.
-            let from = if named && currency(word).is_some() {
-                from
-            } else {
-                at
-            };
-            return Tail::new(from..range.end, range.end, false);
+            return Tail::new(unit, range.end, false);
         }
         let ends = !rest
             .strip_prefix(' ')
@@ -342,8 +314,7 @@ fn label(text: &str, from: usize) -> Tail {
         if ends {
             // One word, and the phrase is over: "1 apple", "3 sheep".
             let counted = !words::ADJECTIVE.contains(word) && (position == 0 || first.is_some());
-            let unit = if counted { range.clone() } else { 0..0 };
-            return Tail::new(unit, range.end, false);
+            return Tail::new(if counted { unit } else { 0..0 }, range.end, false);
         }
         named |= !words::ADJECTIVE.contains(word);
         first = Some(range.clone());

@@ -87,7 +87,7 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
         is_bare_unit(letters, spaced)
             || currency(letters).is_some()
             || long_currency(parser.source(parser.pos(), parser.pos() + run + 1)).is_some()
-            || matches!(letters, "sq" | "cu" | "pct" | "deg")
+            || words::ABBREVIATED.contains(letters)
             || (spaced && is_wordlike(letters))
     };
     known && suffix_follows(parser, parser.pos(), false)
@@ -253,7 +253,7 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                     let letters = parser.source(at, at + run);
                     text.push_str(letters);
                     let wordlike = is_wordlike(letters)
-                        || matches!(letters, "sq" | "cu")
+                        || words::ABBREVIATED.contains(letters)
                         || text.len() > letters.len();
                     all_words &= wordlike && (token.space != Space::Tight || at > from);
                     at += run;
@@ -391,7 +391,7 @@ fn is_label(text: &str) -> bool {
     let mut count = 0;
     for word in text.split([' ', '-', '/']).filter(|word| !word.is_empty()) {
         count += 1;
-        if words::NO_LABEL.contains(word) {
+        if words::NO_LABEL.contains(word) || count == 1 && words::FOREIGN_SCALE.contains(word) {
             return false;
         }
     }

@@ -4,7 +4,7 @@
 use crate::algebra::Rational;
 use crate::answer::Unit;
 use crate::lexicon::units::{Dimension, unit_word};
-use crate::lexicon::words::JOINS_UNITS;
+use crate::lexicon::words::{self, JOINS_UNITS};
 
 const NONE: Dimension = [0; 9];
 const TEMPERATURE: Dimension = [0, 0, 0, 0, 1, 0, 0, 0, 0];
@@ -56,17 +56,11 @@ fn temperature(text: &str) -> Option<(Rational, Rational)> {
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '^' | '\\'))
         .collect();
-    Some(match &*compact {
-        "°C" | "ºC" | "℃" | "circC" | "degreesCelsius" | "degreeCelsius" | "Celsius"
-        | "celsius" | "degreescelsius" | "°Celsius" | "degC" | "degreesC" => {
-            (ratio(1, 1), ratio(27_315, 100))
-        }
-        "°F" | "ºF" | "℉" | "circF" | "degreesFahrenheit" | "degreeFahrenheit" | "Fahrenheit"
-        | "fahrenheit" | "degreesfahrenheit" | "°Fahrenheit" | "degF" | "degreesF" => {
-            (ratio(5, 9), ratio(45_967, 180))
-        }
-        _ => return None,
-    })
+    if words::CELSIUS.contains(&compact) {
+        return Some((ratio(1, 1), ratio(27_315, 100)));
+    }
+    let fahrenheit = words::FAHRENHEIT.contains(&compact);
+    fahrenheit.then(|| (ratio(5, 9), ratio(45_967, 180)))
 }
 
 /// Units with exponents, products and quotients.
@@ -128,10 +122,8 @@ fn compound(text: &str) -> Option<(Dimension, Rational)> {
 
 /// `square`, `cubic` before a unit: the power and the rest.
 fn words_of_power(text: &str) -> (i8, &str) {
-    #[rustfmt::skip]
-    const POWERS: [(&str, i8); 7] = [("square ", 2), ("sq. ", 2), ("sq ", 2), ("squared ", 2), ("cubic ", 3), ("cu. ", 3), ("cu ", 3)];
-    for (word, power) in POWERS {
-        if let Some(rest) = text.strip_prefix(word) {
+    for (list, power) in [(&words::SQUARE_BEFORE, 2), (&words::CUBE_BEFORE, 3)] {
+        if let Some(rest) = list.begin(text).and_then(|it| it.1.strip_prefix(' ')) {
             return (power, rest.trim_start());
         }
     }
@@ -163,8 +155,8 @@ fn longest(text: &str) -> Option<((Dimension, Rational), usize)> {
 
 /// The exponent after a unit, given the power that words before it name.
 fn exponent(text: &str, power: i8) -> Option<(i8, &str)> {
-    for (words, named) in [(" squared", 2), (" cubed", 3)] {
-        if let Some(rest) = text.strip_prefix(words) {
+    for (list, named) in [(&words::SQUARE_AFTER, 2), (&words::CUBE_AFTER, 3)] {
+        if let Some((_, rest)) = text.strip_prefix(' ').and_then(|it| list.begin(it)) {
             return (power == 1).then_some((named, rest));
         }
     }

@@ -82,6 +82,10 @@ impl Search<'_, '_, '_> {
                     // "Three trucks will be needed for 80 stones."
                     || range.start < reading.range.start
                         && words::is_number_word(words::first_word(text[range.clone()].trim_start()));
+                // "4", and below it "There are 3 apples."
+                let first = text.lines().next().map_or("", trim_markup);
+                let number = first.len() < text.len() && first.parse::<f64>().is_ok();
+                let other = number && !beside::is_same(first, &reading.text);
                 let comma = || {
                     words::words_of(&text[range.clone()])
                         .any(|it| words::COMMA_LANGUAGE.contains(it))
@@ -156,6 +160,7 @@ impl Search<'_, '_, '_> {
                             || aside::is_item(text, from)
                             || above.is_some()
                             || aside::rounds(&reading.text, after) == Some(false)
+                            || other
                     }
                 };
                 let option = (reading.kind == Form::Choice)
