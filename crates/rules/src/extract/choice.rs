@@ -198,10 +198,15 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
         || dashed(after)
         || is_named && formula
         || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
-    // `(A)(b)`, `(A)x`: products. `(C) 5`: a choice.
-    let product = !bare
-        && !after.starts_with([' ', '\\', '*', '\n', '$', '–', '—', ':'])
-        && !text[..choice.end].ends_with(['.', ':', '}', ' ']);
+    // `(A)(b)`, `(A)x`, `\text{H}_2`, `\text{A} \cup B`: formulas. `(C) 5`: a choice.
+    let command = rest.strip_prefix('\\').map_or("", words::first_word);
+    let letter = &text[..choice.end];
+    let wrapped = letter.ends_with('}') && !letter.contains('(');
+    let open = wrapped || !letter.ends_with(['.', ':', '}', ' ']) && !after.starts_with('\\');
+    let mut gaps = ["\\ ", "\\\\", "\\quad", "\\text{ "].iter();
+    let glued = !after.starts_with([' ', '*', '\n', '$', '–', '—', ':', '~'])
+        && !gaps.any(|it| after.starts_with(*it));
+    let product = !bare && (glued && open || words::JOINS_LETTERS.contains_exactly(command));
     (fits && !product && (bare || !told)).then_some((choice, after))
 }
 

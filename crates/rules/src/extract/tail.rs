@@ -64,9 +64,6 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
 /// The base that " in base 7" or " (base 7)" names, and where it ends.
 fn base(text: &str) -> Option<(Range<usize>, usize)> {
     const OPENS: &str = " in base | (in base | (base | base | in base $| in base-";
-    if !matches!(text.as_bytes(), [b' ', b'i' | b'b' | b'(', ..]) {
-        return None;
-    }
     for open in OPENS.split('|') {
         if let Some(rest) = text.strip_prefix(open) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -139,9 +136,7 @@ fn measured(text: &str, from: usize) -> usize {
             at = end;
             continue;
         }
-        if rest.starts_with(['a', 'p', 'A', 'P'])
-            && let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it))
-        {
+        if let Some(clock) = CLOCK.iter().find(|it| rest.starts_with(**it)) {
             return at + clock.len();
         }
         if let Some(money) = long_currency(rest) {
