@@ -33,6 +33,22 @@ const MARK: (char, char) = ('\u{FDD4}', '\u{FDD5}');
 
 const ROLES: &str = "system, developer, user, assistant, tool, function";
 
+/// What of a text a chat template keeps: it is a part of the text.
+type Keeps = fn(&str) -> &str;
+
+/// What chat templates keep of an answer, often without its thinking, and of another message.
+const KEEPS: [(Keeps, Keeps); 6] = [
+    (|answer| answer, |text| text),
+    (str::trim, str::trim),
+    (after_thinking, |text| text),
+    (
+        |answer| after_thinking(answer).trim_start_matches('\n'),
+        |text| text,
+    ),
+    (|answer| after_thinking(answer).trim(), |text| text),
+    (|answer| after_thinking(answer).trim(), str::trim),
+];
+
 /// Generation prompts whose thinking is remembered.
 const REMEMBERED: usize = 64;
 
@@ -197,11 +213,8 @@ impl ChatModel {
     ) -> Result<Vec<Prompt>, String> {
         match &request.asked {
             GenerationInput::Prompts(prompts) => {
-                let prompts = prompts.iter();
-                let around = request.add_special_tokens;
-                prompts
-                    .map(|prompt| self.raw(prompt, around, most))
-                    .collect()
+                let raw = |prompt| self.raw(prompt, request.add_special_tokens, most);
+                prompts.iter().map(raw).collect()
             }
             GenerationInput::Chat(messages, variables) => {
                 Ok(vec![self.conversation(messages, variables, most)?])
@@ -260,7 +273,7 @@ impl ChatModel {
                 .map_err(|error| error.to_string())
         };
         let mut number = 0;
-        let marked = written(messages, |message| {
+        let marked = written(messages, chat.source(), |message| {
             let mut content = String::new();
             for _ in &message.parts {
                 let _ = write!(content, "{}{number}{}", MARK.0, MARK.1);
@@ -270,7 +283,8 @@ impl ChatModel {
         });
         let rendered = render(marked)?;
         let stretches = cut(&rendered);
-        let real = render(written(messages, |message| message.parts.concat()))?;
+        let real = written(messages, chat.source(), |message| message.parts.concat());
+        let real = render(real)?;
         let contents = as_rendered(messages, &stretches, &real)?;
         let mut tokens = Vec::new();
         let mut place = Place::Beginning;
@@ -328,7 +342,7 @@ impl ChatModel {
     fn too_long(&self, tokens: &str, most: usize) -> String {
         let context = self.config.max_positions;
         format!(
-            "{TOO_LONG} {context} tokens, and beside {} new ones there is room for {most}: the prompt has {tokens}; shorten it, or \
+            "{TOO_LONG} {context} tokens, and beside {} new there is room for {most}: the prompt has {tokens}; shorten it, or \
              ask for fewer new tokens",
             context - most
         )
@@ -351,12 +365,20 @@ impl ChatModel {
     }
 }
 
-/// Messages as a chat template takes them.
-fn written(messages: &[Message], mut content: impl FnMut(&Message) -> String) -> Value {
+/// Messages as a chat template takes them; what a developer says, as the system's where the template has no developer.
+fn written(
+    messages: &[Message],
+    template: &str,
+    mut content: impl FnMut(&Message) -> String,
+) -> Value {
     messages
         .iter()
         .map(|message| {
-            let mut written = json!({"role": message.role, "content": content(message)});
+            let role = match message.role.as_str() {
+                "developer" if !names(template, "developer") => "system",
+                role => role,
+            };
+            let mut written = json!({"role": role, "content": content(message)});
             if let Some(name) = &message.name {
                 written["name"] = json!(name);
             }
@@ -368,12 +390,8 @@ fn written(messages: &[Message], mut content: impl FnMut(&Message) -> String) ->
 /// Refuses roles that neither OpenAI's API nor the chat template has: the template would leave out what they say, or write it as
 /// nothing that the model was trained on.
 fn check_roles(messages: &[Message], template: &str) -> Result<(), String> {
-    let is_known = |role: &str| {
-        ROLES.split(", ").any(|known| known == role)
-            || ['\'', '"']
-                .iter()
-                .any(|quote| template.contains(&format!("{quote}{role}{quote}")))
-    };
+    let is_known =
+        |role: &str| ROLES.split(", ").any(|known| known == role) || names(template, role);
     let unknown = messages.iter().position(|message| !is_known(&message.role));
     match unknown {
         Some(at) => Err(format!(
@@ -383,6 +401,16 @@ fn check_roles(messages: &[Message], template: &str) -> Result<(), String> {
         )),
         None => Ok(()),
     }
+}
+
+fn after_thinking(answer: &str) -> &str {
+    answer.rsplit("</think>").next().unwrap_or(answer)
+}
+
+/// Whether a chat template names a role.
+fn names(template: &str, role: &str) -> bool {
+    let mut quotes = ['\'', '"'].iter();
+    quotes.any(|quote| template.contains(&format!("{quote}{role}{quote}")))
 }
 
 /// A rendered conversation, cut at its marks.
@@ -409,26 +437,44 @@ fn cut(rendered: &str) -> Vec<Stretch<'_>> {
     stretches
 }
 
-/// What the template writes of each part: all of it, or each message trimmed.
+/// What the template writes of each part.
 fn as_rendered(
     messages: &[Message],
     stretches: &[Stretch],
     real: &str,
 ) -> Result<Vec<String>, String> {
-    let parts = || messages.iter().map(|message| message.parts.clone());
-    let plain: Vec<String> = parts().flatten().collect();
-    let trimmed: Vec<String> = parts()
-        .flat_map(|mut parts| {
-            if let Some(first) = parts.first_mut() {
-                *first = first.trim_start().to_owned();
+    let marks = stretches.iter().filter_map(|stretch| match stretch {
+        Stretch::Own(_) => None,
+        Stretch::Content(mark) => Some(*mark),
+    });
+    let (marks, mut first): (HashSet<usize>, _) = (marks.collect(), 0);
+    for (at, message) in messages.iter().enumerate() {
+        let mut own = first..first + message.parts.len();
+        first = own.end;
+        let is_blank = message.parts.iter().all(|part| part.trim().is_empty());
+        if !is_blank && !own.any(|mark| marks.contains(&mark)) {
+            return Err(format!(
+                "`messages`: the model's chat template leaves out message {}, of the role `{}`: put its text into another",
+                at + 1,
+                message.role
+            ));
+        }
+    }
+    for (of_answer, of_other) in KEEPS {
+        let mut contents = Vec::new();
+        for message in messages {
+            let text = message.parts.concat();
+            let is_answer = message.role == "assistant";
+            let kept = if is_answer { of_answer } else { of_other }(&text);
+            let from = kept.as_ptr().addr() - text.as_ptr().addr();
+            let mut at = 0;
+            for part in &message.parts {
+                let [from, to] =
+                    [from, from + kept.len()].map(|end| end.clamp(at, at + part.len()) - at);
+                contents.push(part[from..to].to_owned());
+                at += part.len();
             }
-            if let Some(last) = parts.last_mut() {
-                last.truncate(last.trim_end().len());
-            }
-            parts
-        })
-        .collect();
-    for contents in [plain, trimmed] {
+        }
         let own = stretches.iter().map(|stretch| match stretch {
             Stretch::Own(own) => own,
             Stretch::Content(at) => contents.get(*at).map_or("", String::as_str),

@@ -160,7 +160,11 @@ fn what_the_rules_do_not_say_is_no_part_of_a_reward_where_they_decide() {
                 rules,
                 ..Default::default()
             };
-            assert_eq!(options.validate().is_err(), is_refused, "{policy} {rules:?}");
+            assert_eq!(
+                options.validate().is_err(),
+                is_refused,
+                "{policy} {rules:?}"
+            );
         }
     }
 }

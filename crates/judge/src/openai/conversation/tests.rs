@@ -16,7 +16,7 @@ fn a_name_is_for_templates_that_read_it() {
     };
     let messages = [named, message("assistant", &["y"])];
     assert_eq!(
-        written(&messages, |message| message.parts.concat()),
+        written(&messages, "", |message| message.parts.concat()),
         json!([{"role": "user", "content": "x", "name": "ann"}, {"role": "assistant", "content": "y"}])
     );
 }
@@ -29,7 +29,7 @@ fn contents(template: &str, messages: &[Message]) -> Result<Vec<String>, String>
         chat.render_variables(&variables.to_string()).unwrap()
     };
     let mut number = 0;
-    let marked = written(messages, |message| {
+    let marked = written(messages, template, |message| {
         let marks = message.parts.iter().map(|_| {
             number += 1;
             format!("{}{}{}", MARK.0, number - 1, MARK.1)
@@ -37,7 +37,9 @@ fn contents(template: &str, messages: &[Message]) -> Result<Vec<String>, String>
         marks.collect::<Vec<_>>().concat()
     });
     let rendered = render(marked);
-    let real = render(written(messages, |message| message.parts.concat()));
+    let real = render(written(messages, template, |message| {
+        message.parts.concat()
+    }));
     as_rendered(messages, &cut(&rendered), &real)
 }
 
@@ -57,8 +59,60 @@ fn contents_are_what_the_template_writes() {
     assert_eq!(contents(trims, &messages).unwrap(), trimmed);
     assert!(contents(shouts, &messages).is_err());
     assert!(contents("{{ messages[0].content }}", &messages[..1]).is_ok());
-    // A message that the template drops.
-    assert!(contents("{{ messages[1].content }}", &messages[..2]).is_ok());
+}
+
+#[test]
+fn a_message_that_the_template_leaves_out_is_named() {
+    let knows = "{% for m in messages %}{% if m.role == 'user' or m.role == 'system' %}{{ m.content }}{% endif %}{% endfor %}";
+    let ask = |template: &str, role: &str, text: &str| {
+        contents(template, &[message(role, &[text]), message("user", &["b"])])
+    };
+    let why = ask(knows, "tool", "a").unwrap_err();
+    assert!(why.contains("message 1, of the role `tool`"), "{why}");
+    assert_eq!(ask(knows, "tool", " ").unwrap(), [" ", "b"]);
+    // What a developer says is the system's, unless the template knows developers.
+    assert_eq!(ask(knows, "developer", "a").unwrap(), ["a", "b"]);
+    let drops = format!("{knows}{{# 'developer' #}}");
+    assert!(ask(&drops, "developer", "a").is_err());
+}
+
+#[test]
+fn answers_that_are_sent_back_lose_their_thinking_as_the_template_has_it() {
+    let messages = [
+        message("user", &[" a "]),
+        message("assistant", &["<think>\nb</think> </th", "ink>\n\n", " c "]),
+        message("user", &["Why </think>?"]),
+    ];
+    for (answer, other, expected) in [
+        (
+            "m.content.split('</think>')[-1]",
+            "m.content",
+            ["", "\n\n", " c "],
+        ),
+        (
+            "m.content.split('</think>')[-1].lstrip('\\n')",
+            "m.content",
+            ["", "", " c "],
+        ),
+        (
+            "m.content.split('</think>')[-1] | trim",
+            "m.content",
+            ["", "", "c"],
+        ),
+        (
+            "m.content.split('</think>')[-1] | trim",
+            "m.content | trim",
+            ["", "", "c"],
+        ),
+    ] {
+        let template = format!(
+            "{{% for m in messages %}}<{{% if m.role == 'assistant' %}}{{{{ {answer} }}}}{{% else %}}{{{{ {other} }}}}{{% endif %}}>{{% endfor %}}"
+        );
+        let found = contents(&template, &messages).unwrap();
+        assert_eq!(found[1..4], expected, "{template}");
+        let user = if other == "m.content" { " a " } else { "a" };
+        assert_eq!((&*found[0], &*found[4]), (user, "Why </think>?"));
+    }
 }
 
 /// The embedded judge with a line break as an added token, as Gemma has it, a template that holds one, and an added token beyond the
