@@ -89,15 +89,11 @@ fn of_response_format(format: Value) -> Result<Option<GrammarSource>, String> {
     let schema = match kind {
         "json_schema" => {
             // What it is called says nothing of the answer, and it is kept to whether `strict` or not.
-            for (about, is_it) in [
-                ("name", Value::is_string as fn(&Value) -> bool),
-                ("description", Value::is_string),
-                ("strict", Value::is_boolean),
-            ] {
-                if holder.get(about).is_some_and(is_it) {
-                    holder.remove(about);
-                }
-            }
+            holder.retain(|key, value| match key.as_str() {
+                "name" | "description" => !value.is_string(),
+                "strict" => !value.is_boolean(),
+                _ => true,
+            });
             let schema = holder.remove("schema");
             nothing_more(&key, &holder, ADVICE)?;
             Some(schema.ok_or_else(|| format!("`{KEY}` has no `json_schema.schema`: {ADVICE}"))?)
@@ -130,10 +126,8 @@ fn of_kind(key: &str, kind: &str, value: Value) -> Result<GrammarSource, String>
         ("grammar", Value::String(grammar)) => GrammarSource::Lark(grammar),
         ("choice", Value::Array(texts)) => {
             let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
-            match texts.collect() {
-                Some(texts) => GrammarSource::OneOf(texts),
-                None => return Err(format!("`{key}` is no list of texts")),
-            }
+            let texts: Option<_> = texts.collect();
+            GrammarSource::OneOf(texts.ok_or_else(|| format!("`{key}` is no list of texts"))?)
         }
         (kind, value) if KINDS.contains(&kind) => return unusable(&value),
         _ => {
@@ -163,17 +157,24 @@ enum AnswerState {
     Answer,
 }
 
-impl FormedAnswer {
-    /// For an answer of `grammar`, which one of the texts of `stop` ends too.
-    pub(super) fn new(
-        model: &Arc<ChatModel>,
-        thinking: Option<&Thinking>,
-        grammar: Arc<Grammar>,
-        stop: Option<StopTexts>,
-        failure: &Arc<OnceLock<String>>,
-    ) -> Self {
+/// Whether thinking may come before an answer in a form.
+#[cfg(feature = "serve")]
+pub(super) fn may_think(model: &ChatModel, thinking: &Thinking) -> bool {
+    !matches!(AnswerState::new(model, Some(thinking)), AnswerState::Answer)
+}
+
+/// How many tokens of an answer in a form stand before what is kept to it.
+pub(super) fn thinking_tokens(model: &ChatModel, thinking: &Thinking, tokens: &[u32]) -> usize {
+    let mut state = AnswerState::new(model, Some(thinking));
+    let begins = tokens.iter().position(|&token| state.push(token, model));
+    begins.unwrap_or(tokens.len())
+}
+
+impl AnswerState {
+    /// Where an answer begins.
+    fn new(model: &ChatModel, thinking: Option<&Thinking>) -> Self {
         let tokenizer = model.tokenizer();
-        let state = match thinking.map(|thinking| thinking.beginning(tokenizer)) {
+        match thinking.map(|thinking| thinking.beginning(tokenizer)) {
             None | Some(Beginning::Answer) => AnswerState::Answer,
             Some(Beginning::Thinking(thought)) => AnswerState::Thinking(thought),
             Some(Beginning::Either(mut pairs)) => {
@@ -190,9 +191,43 @@ impl FormedAnswer {
                     opens => AnswerState::Opening(opens),
                 }
             }
+        }
+    }
+
+    /// Takes a token; whether it is one of what is kept to the form.
+    fn push(&mut self, token: u32, model: &ChatModel) -> bool {
+        let (state, is_answer) = match std::mem::replace(self, Self::Answer) {
+            Self::Opening(opens) => match opens.into_iter().find(|(open, _)| *open == token) {
+                Some((_, close)) => {
+                    let thought = Thought::until(&close, model.tokenizer());
+                    (Self::Thinking(thought), false)
+                }
+                None => (Self::Answer, true),
+            },
+            Self::Thinking(mut thought) => match (thought.push(token), thought.has_break()) {
+                (false, _) => (Self::Thinking(thought), false),
+                (true, true) => (Self::Break, false),
+                (true, false) => (Self::Answer, false),
+            },
+            Self::Break if model.blank().contains(token) => (Self::Answer, false),
+            Self::Break | Self::Answer => (Self::Answer, true),
         };
+        *self = state;
+        is_answer
+    }
+}
+
+impl FormedAnswer {
+    /// For an answer of `grammar`, which one of the texts of `stop` ends too.
+    pub(super) fn new(
+        model: &Arc<ChatModel>,
+        thinking: Option<&Thinking>,
+        grammar: Arc<Grammar>,
+        stop: Option<StopTexts>,
+        failure: &Arc<OnceLock<String>>,
+    ) -> Self {
         Self {
-            state,
+            state: AnswerState::new(model, thinking),
             run: grammar.begin(),
             grammar,
             model: Arc::clone(model),
@@ -250,28 +285,9 @@ impl Guide for FormedAnswer {
         if self.stop.as_mut().is_some_and(|stop| stop.ends_with(token)) {
             return Next::END;
         }
-        self.state = match std::mem::replace(&mut self.state, AnswerState::Answer) {
-            AnswerState::Opening(opens) => {
-                if let Some((_, close)) = opens.into_iter().find(|(open, _)| *open == token) {
-                    AnswerState::Thinking(Thought::until(&close, self.model.tokenizer()))
-                } else {
-                    self.run.push(token);
-                    AnswerState::Answer
-                }
-            }
-            AnswerState::Thinking(mut thought) => {
-                match (thought.push(token), thought.has_break()) {
-                    (false, _) => AnswerState::Thinking(thought),
-                    (true, true) => AnswerState::Break,
-                    (true, false) => AnswerState::Answer,
-                }
-            }
-            AnswerState::Break if self.model.blank().contains(token) => AnswerState::Answer,
-            AnswerState::Break | AnswerState::Answer => {
-                self.run.push(token);
-                AnswerState::Answer
-            }
-        };
+        if self.state.push(token, &self.model) {
+            self.run.push(token);
+        }
         self.next()
     }
 

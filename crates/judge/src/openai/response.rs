@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::conversation::{ChatModel, Prompt};
 use super::echo;
+use super::form::thinking_tokens;
 use super::logprobs;
 use super::request::GenerationRequest;
 use super::stop::first;
@@ -75,7 +76,15 @@ impl Responder<'_> {
         };
         let tokenizer = self.model.tokenizer();
         let mut choice = if let Some(thinking) = prompt.thinking.as_deref() {
-            let (content, thought) = apart(thinking.read(tokenizer, tokens));
+            let (content, thought) = if request.form.is_some() {
+                let (thought, content) =
+                    tokens.split_at(thinking_tokens(self.model, thinking, tokens));
+                let is_whole = thought.is_empty() || !content.is_empty();
+                let thought = (!thought.is_empty()).then(|| tokenizer.decode(thought));
+                (is_whole.then(|| tokenizer.decode(content)), thought)
+            } else {
+                apart(thinking.read(tokenizer, tokens))
+            };
             let content = content.map(&mut cut);
             let call = request.tools.as_ref().zip(content.as_deref());
             let id = format!("call-{:x}-{:x}-{index}", self.created, completion.id);
@@ -97,7 +106,8 @@ impl Responder<'_> {
             json!({"text": cut(tokenizer.decode(tokens))})
         };
         choice["index"] = json!(index);
-        if let (Some(tools), "stop") = (&request.tools, reason) {
+        let is_call = choice["message"].get("tool_calls").is_some();
+        if let (Some(tools), "stop", true) = (&request.tools, reason, is_call) {
             reason = tools.finish_reason();
         }
         choice["finish_reason"] = json!(reason);

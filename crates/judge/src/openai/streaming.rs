@@ -6,11 +6,11 @@
 use serde_json::{Value, json};
 
 use super::conversation::Prompt;
+use super::form::may_think;
 use super::request::GenerationRequest;
 use super::response::{Responder, usage};
 use crate::wire::Route;
 use juror_engine::engine::Completion;
-use juror_engine::text::reasoning::Thinking;
 use juror_engine::text::tokenizer::TextStream;
 
 /// Writes the pieces of an answer.
@@ -43,8 +43,11 @@ impl<'a> Streaming<'a> {
         let n = request.n as usize;
         let choices = (0..prompts.len() * n).map(|index| {
             let thinking = prompts[index / n].thinking.as_deref();
-            // A call comes whole.
-            let is_plain = thinking.is_none_or(Thinking::is_plain) && request.tools.is_none();
+            let is_plain = thinking.is_none_or(|thinking| match request.form {
+                // A call comes whole.
+                Some(_) => request.tools.is_none() && !may_think(responder.model, thinking),
+                None => thinking.is_plain(),
+            });
             let tokenizer = responder.model.tokenizer();
             Choice {
                 text: is_plain.then(|| TextStream::new(tokenizer.clone())),
