@@ -1,6 +1,7 @@
 //! What trainers send is the policy's own text: chat markup around the question, the prompt before the response, an end token
 //! after it. A judge is shown the question and the response alone.
 
+use super::openai::random;
 use crate::protocol::{without_tokens_around, without_tokens_at_end};
 use juror_data::prompt_question;
 
@@ -21,9 +22,7 @@ pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
         return without_end(response);
     }
     // The shortest end that the text begins with: a longer one could be completed by the response.
-    let ends = prompt.char_indices().rev().map(|(at, _)| &prompt[at..]);
-    let mut ends = ends.filter(|end| end.len() >= LEAST_END);
-    if let Some(response) = ends.find_map(|end| query.strip_prefix(end)) {
+    if let Some(response) = after_shortest_end(query, prompt) {
         return without_end(response);
     }
     let most = prompt.len() + prompt.len() / 8 + 64;
@@ -36,6 +35,23 @@ pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
         found.map(|(at, end)| at + end.len())
     });
     without_end(after.map_or(query, |at| &query[at..]))
+}
+
+/// What follows the shortest end of a prompt that a text begins with. Ends and beginnings are compared by hashes that grow with them, for
+/// texts that repeat themselves would be compared again and again; the base is drawn, so that none are made to have the same.
+fn after_shortest_end<'q>(query: &'q str, prompt: &str) -> Option<&'q str> {
+    const MODULUS: u64 = (1 << 31) - 1;
+    let base = random() % (MODULUS - 256) + 256;
+    let (mut end, mut beginning, mut power) = (0, 0, 1);
+    let bytes = prompt.bytes().rev().zip(query.bytes());
+    bytes.zip(1..).find_map(|((last, next), length)| {
+        end = (end + u64::from(last) * power) % MODULUS;
+        beginning = (beginning * base + u64::from(next)) % MODULUS;
+        power = power * base % MODULUS;
+        let is_one = length >= LEAST_END && end == beginning;
+        let end = prompt.get(prompt.len() - length..).filter(|_| is_one)?;
+        query.strip_prefix(end)
+    })
 }
 
 /// A response without the control tokens that end it.
@@ -161,7 +177,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn texts_that_repeat_themselves_are_compared_once() {
+        let prompt = format!("{}b", "a".repeat(2_000_000));
+        let query = "a".repeat(2_000_100);
+        let started = std::time::Instant::now();
+        assert_eq!(response(&query, &prompt), query);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
     proptest! {
+        /// The shortest end is that of a search end by end.
+        #[test]
+        fn the_shortest_end_is_found(prompt in "[aé]{0,30}b?[aé]{0,30}", query in "[aé]{0,30}b?[aé]{0,60}") {
+            let ends = prompt.char_indices().rev().map(|(at, _)| &prompt[at..]);
+            let mut ends = ends.filter(|end| end.len() >= LEAST_END);
+            prop_assert_eq!(after_shortest_end(&query, &prompt), ends.find_map(|end| query.strip_prefix(end)));
+        }
+
         /// Whatever the response says, it is found whole after its prompt, also where that was cut at the left or altered.
         #[test]
         fn a_response_cannot_move_its_beginning(
