@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::ChatModel;
-use super::request::{GenerationInput, GenerationRequest, RawPrompt};
+use super::request::{GenerationInput, GenerationRequest, RawPrompt, take};
 use crate::wire::Route;
 use juror_engine::engine::{Completion, TokenLogprobs};
 use juror_engine::text::tokenizer::TextStream;
@@ -20,28 +20,25 @@ const LOWEST: f32 = -9999.0;
 
 /// Takes the parameters that ask for log-probabilities out of a request's body: of how many of the likeliest tokens beside those of the chosen one.
 pub(super) fn asked(route: Route, body: &mut Map<String, Value>) -> Result<Option<usize>, String> {
-    let count = |key: &str, value: &Value| match value.as_u64() {
-        Some(count @ 0..=MOST_TOP) => Ok(count as usize),
-        _ => Err(format!(
-            "`{key}` is {value}, and must be a whole number from 0 to {MOST_TOP}"
-        )),
+    if body.get("logprobs") == Some(&json!(false)) {
+        body.remove("logprobs");
+    }
+    let what = format!("a whole number from 0 to {MOST_TOP}");
+    let mut count = |key| {
+        let count = |value: &Value| value.as_u64().filter(|count| *count <= MOST_TOP);
+        take(body, key, &what, |value| {
+            count(value).map(|count| count as usize)
+        })
     };
-    let logprobs = body.remove("logprobs").filter(|value| *value != false);
-    match (route, logprobs) {
-        (Route::Completions, None) => Ok(None),
-        (Route::Completions, Some(value)) => count("logprobs", &value).map(Some),
-        (Route::Chat, logprobs) => {
-            let top = body.remove("top_logprobs").unwrap_or(json!(0));
-            let top = count("top_logprobs", &top)?;
-            match logprobs {
-                Some(Value::Bool(true)) => Ok(Some(top)),
-                None if top == 0 => Ok(None),
-                None => Err("`top_logprobs` is given: set `logprobs` to true too".to_owned()),
-                Some(other) => Err(format!(
-                    "`logprobs` is {other}, and must be true or false: `top_logprobs` says how many"
-                )),
-            }
-        }
+    if route == Route::Completions {
+        return count("logprobs");
+    }
+    let top = count("top_logprobs")?;
+    let says = "true or false: `top_logprobs` says how many";
+    match (take(body, "logprobs", says, Value::as_bool)?, top) {
+        (Some(true), top) => Ok(Some(top.unwrap_or(0))),
+        (_, None | Some(0)) => Ok(None),
+        _ => Err("`top_logprobs` is given: set `logprobs` to true too".to_owned()),
     }
 }
 

@@ -26,6 +26,10 @@ const MOST_ANSWERS: u64 = 128;
 
 const MOST_PROMPTS: usize = 2048;
 
+/// What a parameter must be.
+pub(crate) const BOOL: &str = "true or false";
+const TEXT: &str = "a text";
+
 /// Variables of a chat template that a request may not set.
 const OWN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", "documents"];
 
@@ -101,54 +105,33 @@ impl GenerationRequest {
             tools.tell(messages);
         }
         let echo = route == Route::Completions && body.remove("echo") == Some(Value::Bool(true));
-        let add_special_tokens = match (route, body.remove("add_special_tokens")) {
-            (Route::Completions, None | Some(Value::Bool(true))) => true,
-            (_, None | Some(Value::Bool(false))) => false,
-            (Route::Chat, Some(Value::Bool(_))) => {
-                return Err(
-                    "`add_special_tokens` is not applied to a chat: its template writes what the model needs".to_owned(),
-                );
-            }
-            (_, Some(other)) => {
-                return Err(format!(
-                    "`add_special_tokens` is {other}, and must be true or false"
-                ));
-            }
-        };
+        let add_special_tokens = take(&mut body, "add_special_tokens", BOOL, Value::as_bool)?;
+        if (route, add_special_tokens) == (Route::Chat, Some(true)) {
+            return Err(
+                "`add_special_tokens` is not applied to a chat: its template writes what the model needs".to_owned(),
+            );
+        }
+        let add_special_tokens = route == Route::Completions && add_special_tokens != Some(false);
         let request = Self {
-            model: text(&mut body, "model")?,
+            model: take(&mut body, "model", TEXT, text)?,
             asked,
-            n: match body.remove("n") {
-                None => 1,
-                Some(value) => match value.as_u64() {
-                    Some(n @ 1..=MOST_ANSWERS) => n as u32,
-                    _ => {
-                        return Err(format!(
-                            "`n` is {value}, and must be a whole number from 1 to {MOST_ANSWERS}"
-                        ));
-                    }
-                },
-            },
-            temperature: number(&mut body, "temperature")?,
-            top_p: number(&mut body, "top_p")?,
-            top_k: match body.remove("top_k") {
-                None => None,
-                // vLLM's value for no limit.
-                Some(value) if value.as_i64() == Some(-1) => Some(0),
-                Some(value) => Some(count("top_k", &value, 0)?),
-            },
-            min_p: number(&mut body, "min_p")?,
+            n: take(
+                &mut body,
+                "n",
+                &format!("a whole number from 1 to {MOST_ANSWERS}"),
+                |n| n.as_u64().filter(|n| (1..=MOST_ANSWERS).contains(n)),
+            )?
+            .map_or(1, |n| n as u32),
+            temperature: take(&mut body, "temperature", "a number", Value::as_f64)?,
+            top_p: take(&mut body, "top_p", "a number", Value::as_f64)?,
+            // -1 is vLLM's value for no limit.
+            top_k: count(&mut body, "top_k", 0, |value| (value == -1).then_some(0))?,
+            min_p: take(&mut body, "min_p", "a number", Value::as_f64)?,
             // A prompt may be all that is asked for.
             max_tokens: longest(&mut body, u64::from(!echo))?,
-            seed: match body.remove("seed") {
-                None => None,
-                Some(value) => Some(
-                    value
-                        .as_u64()
-                        .or(value.as_i64().map(|seed| seed as u64))
-                        .ok_or_else(|| format!("`seed` is {value}, and must be a whole number"))?,
-                ),
-            },
+            seed: take(&mut body, "seed", "a whole number", |seed| {
+                seed.as_u64().or(seed.as_i64().map(|seed| seed as u64))
+            })?,
             stop: stops(body.remove("stop"))?,
             form: match (form(&mut body)?, &tools) {
                 (Some(_), Some(_)) => {
@@ -374,89 +357,69 @@ fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String
         Some(Value::Object(variables)) => variables,
         Some(_) => return Err("`chat_template_kwargs` is no object".to_owned()),
     };
-    if let Some(name) = OWN_VARIABLES
-        .iter()
-        .find(|name| variables.contains_key(**name))
-    {
+    let mut own = OWN_VARIABLES.iter();
+    if let Some(name) = own.find(|name| variables.contains_key(**name)) {
         return Err(format!("`chat_template_kwargs` may not set `{name}`"));
     }
-    match body.remove("reasoning_effort") {
-        None => {}
-        Some(Value::String(effort)) => {
-            variables.insert("reasoning_effort".to_owned(), Value::String(effort));
-        }
-        Some(other) => return Err(format!("`reasoning_effort` is {other}, and must be a text")),
+    if let Some(effort) = take(body, "reasoning_effort", TEXT, text)? {
+        variables.insert("reasoning_effort".to_owned(), Value::String(effort));
     }
     Ok(variables)
 }
 
 fn longest(body: &mut Map<String, Value>, least: u64) -> Result<Option<usize>, String> {
-    let mut longest: Option<usize> = None;
-    for key in ["max_completion_tokens", "max_tokens"] {
-        let Some(value) = body.remove(key) else {
-            continue;
-        };
-        let tokens = count(key, &value, least)?;
-        if longest.is_some_and(|other| other != tokens) {
-            return Err(
-                "`max_completion_tokens` and `max_tokens` differ: give one of them".to_owned(),
-            );
+    let mut tokens = |key| count(body, key, least, |_| None);
+    match (tokens("max_completion_tokens")?, tokens("max_tokens")?) {
+        (Some(one), Some(other)) if one != other => {
+            Err("`max_completion_tokens` and `max_tokens` differ: give one of them".to_owned())
         }
-        longest = Some(tokens);
+        (one, other) => Ok(one.or(other)),
     }
-    Ok(longest)
 }
 
 fn stops(value: Option<Value>) -> Result<Vec<String>, String> {
-    let wrong = || {
+    let texts: Option<Vec<String>> = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(texts)) => texts.iter().map(text).collect(),
+        Some(one) => text(&one).map(|text| vec![text]),
+    };
+    let is_good = |text: &String| (1..=LONGEST_STOP).contains(&text.len());
+    let texts = texts.filter(|texts| texts.len() <= MOST_STOPS && texts.iter().all(is_good));
+    texts.ok_or_else(|| {
         format!(
             "`stop` must be a text or a list of at most {MOST_STOPS} texts, none of them empty or of more than {LONGEST_STOP} bytes"
         )
-    };
-    let texts = match value {
-        None => return Ok(Vec::new()),
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(texts)) => texts
-            .into_iter()
-            .map(|text| match text {
-                Value::String(text) => Ok(text),
-                _ => Err(wrong()),
-            })
-            .collect::<Result<Vec<String>, String>>()?,
-        Some(_) => return Err(wrong()),
-    };
-    let is_wrong = |text: &String| text.is_empty() || text.len() > LONGEST_STOP;
-    if texts.len() > MOST_STOPS || texts.iter().any(is_wrong) {
-        return Err(wrong());
-    }
-    Ok(texts)
+    })
 }
 
-fn text(body: &mut Map<String, Value>, key: &str) -> Result<Option<String>, String> {
-    match body.remove(key) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!("`{key}` is {other}, and must be a text")),
-    }
+/// Takes a parameter that must be `what` out of a body.
+pub(crate) fn take<T>(
+    body: &mut Map<String, Value>,
+    key: &str,
+    what: &str,
+    read: impl FnOnce(&Value) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let value = body.remove(key).filter(|value| !value.is_null());
+    let read = value.map(|value| read(&value).ok_or(value)).transpose();
+    read.map_err(|value| format!("`{key}` is {value}, and must be {what}"))
 }
 
-fn number(body: &mut Map<String, Value>, key: &str) -> Result<Option<f64>, String> {
-    match body.remove(key) {
-        None => Ok(None),
-        Some(value) => match value.as_f64() {
-            Some(number) => Ok(Some(number)),
-            None => Err(format!("`{key}` is {value}, and must be a number")),
-        },
-    }
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
 }
 
-fn count(key: &str, value: &Value, least: u64) -> Result<usize, String> {
-    match value.as_u64() {
-        Some(count) if (least..=MOST_TOKENS).contains(&count) => Ok(count as usize),
-        _ => Err(format!(
-            "`{key}` is {value}, and must be a whole number from {least} to {MOST_TOKENS}"
-        )),
-    }
+fn count(
+    body: &mut Map<String, Value>,
+    key: &str,
+    least: u64,
+    other: impl FnOnce(&Value) -> Option<usize>,
+) -> Result<Option<usize>, String> {
+    let what = format!("a whole number from {least} to {MOST_TOKENS}");
+    take(body, key, &what, |value| {
+        let count = value.as_u64();
+        let count = count.filter(|count| (least..=MOST_TOKENS).contains(count));
+        count.map(|count| count as usize).or_else(|| other(value))
+    })
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ pub(super) fn tools(body: &mut Map<String, Value>) -> Result<Option<Tools>, Stri
         }
     });
     let mut functions = functions.collect::<Result<Vec<_>, String>>()?;
-    let choice = body.remove("tool_choice").unwrap_or_default();
+    let choice = body.remove("tool_choice").unwrap_or(json!("auto"));
     match (choice.as_str(), choice["function"]["name"].as_str()) {
         (Some("none"), _) => return Ok(None),
         (Some("required"), _) => {}
@@ -83,14 +83,9 @@ pub(super) fn tools(body: &mut Map<String, Value>) -> Result<Option<Tools>, Stri
         }
         _ => {
             return Err(format!(
-                "`tools` with the `tool_choice` {}, which leaves it to the model whether it calls one, is not applied here: name a function \
+                "`tools` with the `tool_choice` {choice}, which leaves it to the model whether it calls one, is not applied here: name a function \
                  in `tool_choice`, or set it to \"required\" (instructor: Mode.TOOLS; LangChain: with_structured_output(…, \
-                 method=\"function_calling\")), or ask for a JSON schema in `response_format` (Mode.JSON_SCHEMA; method=\"json_schema\")",
-                if choice.is_null() {
-                    json!("auto")
-                } else {
-                    choice.clone()
-                }
+                 method=\"function_calling\")), or ask for a JSON schema in `response_format` (Mode.JSON_SCHEMA; method=\"json_schema\")"
             ));
         }
     }

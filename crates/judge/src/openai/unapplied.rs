@@ -17,10 +17,7 @@ pub(super) fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
             neutral == "*"
                 || serde_json::from_str::<Value>(neutral).is_ok_and(|neutral| {
                     // 1 and 1.0 are one number.
-                    neutral == **value
-                        || neutral
-                            .as_f64()
-                            .is_some_and(|number| value.as_f64() == Some(number))
+                    neutral == **value || neutral.is_number() && neutral.as_f64() == value.as_f64()
                 })
         })
     };
@@ -31,15 +28,13 @@ pub(super) fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
         .map(|(key, _)| format!("`{key}`"))
         .collect();
     refused.sort_unstable();
-    let (are, them) = match refused.len() {
+    let (parameters, are, them) = match refused.len() {
         0 => return Ok(()),
-        1 => ("the parameter", "is"),
-        _ => ("the parameters", "are"),
+        1 => ("parameter", "is", "it"),
+        _ => ("parameters", "are", "them"),
     };
+    let refused = refused.join(", ");
     Err(format!(
-        "{are} {} {them} not applied here and could change the answer: leave {} out, or use an engine that has {}",
-        refused.join(", "),
-        if refused.len() == 1 { "it" } else { "them" },
-        if refused.len() == 1 { "it" } else { "them" },
+        "the {parameters} {refused} {are} not applied here and could change the answer: leave {them} out, or use an engine that has {them}"
     ))
 }

@@ -111,12 +111,9 @@ pub(super) async fn identify(
         let (method, path) = (request.method().as_str(), request.uri().path());
         (log, format!("{from}{method:.20} {path:.200}"))
     });
-    let given = request
-        .headers()
-        .get(REQUEST_ID)
-        .filter(|id| is_plain(id.as_bytes()));
+    let given = request.headers().get(REQUEST_ID).cloned();
     let id = given
-        .cloned()
+        .filter(|id| is_plain(id.as_bytes()))
         .or_else(|| HeaderValue::from_str(&format!("{:016x}", random())).ok());
     let mut response = next.run(request).await;
     if let (Some((log, line)), Some(id)) = (asked, &id) {
@@ -150,8 +147,8 @@ fn credentials(headers: &HeaderMap) -> (Option<String>, Option<String>) {
     }
     let decoded = STANDARD.decode(rest).ok();
     let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-    match text.as_deref().and_then(|text| text.split_once(':')) {
-        Some((user, key)) => (Some(user.to_owned()), Some(key.to_owned())),
-        None => (None, None),
-    }
+    let named = text.as_deref().and_then(|text| text.split_once(':'));
+    named
+        .map(|(user, key)| (user.to_owned(), key.to_owned()))
+        .unzip()
 }

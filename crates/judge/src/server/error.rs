@@ -75,17 +75,13 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.to_json())).into_response();
-        let headers = response.headers_mut();
-        match self.status {
-            StatusCode::UNAUTHORIZED => {
-                let scheme = HeaderValue::from_static("Bearer");
-                headers.insert(header::WWW_AUTHENTICATE, scheme);
-            }
-            StatusCode::SERVICE_UNAVAILABLE => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            _ => {}
-        }
+        let (name, value) = match self.status {
+            StatusCode::UNAUTHORIZED => (header::WWW_AUTHENTICATE, "Bearer"),
+            StatusCode::SERVICE_UNAVAILABLE => (header::RETRY_AFTER, "1"),
+            _ => return response,
+        };
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
         response
     }
 }

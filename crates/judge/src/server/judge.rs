@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
@@ -44,12 +44,8 @@ pub(super) async fn judge(
     let own = Arc::clone(&app);
     let samples = body.parse(move |json| own.samples(json)).await?;
     let room = body.into_room();
-    let wants_lines = headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .any(|value| value.contains(LINES));
-    if !wants_lines {
+    let is_lines = |value: &HeaderValue| value.to_str().is_ok_and(|kind| kind.contains(LINES));
+    if !headers.get_all(header::ACCEPT).iter().any(is_lines) {
         let verdicts = app.judge_all(client, samples, room).await?;
         let answer = JudgeResponse {
             verdicts: &verdicts,

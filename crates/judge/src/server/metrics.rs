@@ -140,12 +140,8 @@ impl Metrics {
         ] {
             registry.register(name, help(name), histogram.clone());
         }
-        let finished = self.finished.clone();
-        registry.register(
-            "vllm:request_success",
-            help("vllm:request_success"),
-            finished,
-        );
+        let name = "vllm:request_success";
+        registry.register(name, help(name), self.finished.clone());
         let verdicts = self.verdicts.clone();
         registry.register("juror:verdicts", help("juror:verdicts"), verdicts);
         let mut text = String::new();

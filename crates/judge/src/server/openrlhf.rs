@@ -90,27 +90,23 @@ impl App {
 
     /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those that were judged.
     fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {
-        let mean = |value: &dyn Fn(&Verdict) -> f64| {
+        let mut logs = Map::new();
+        let mut log = |key: &str, value: &dyn Fn(&Verdict) -> f64| {
             // Of none the sum would be -0.
             let sum = verdicts.iter().map(value).fold(0.0, |sum, one| sum + one);
-            json!(sum / verdicts.len().max(1) as f64)
+            logs.insert(key.to_owned(), json!(sum / verdicts.len().max(1) as f64));
         };
         let truth = |value: Option<bool>| f64::from(u8::from(value == Some(true)));
-        let mut logs = Map::new();
         if self.yields.process {
-            let value = mean(&|verdict| truth(verdict.process));
-            logs.insert("process".to_owned(), value);
+            log("process", &|verdict| truth(verdict.process));
         }
         if self.yields.outcome {
-            let value = mean(&|verdict| truth(verdict.outcome));
-            logs.insert("outcome".to_owned(), value);
+            log("outcome", &|verdict| truth(verdict.outcome));
         }
         if self.yields.score {
-            let value = mean(&|verdict| verdict.score.unwrap_or(0.0));
-            logs.insert("score".to_owned(), value);
+            log("score", &|verdict| verdict.score.unwrap_or(0.0));
         }
-        let judged = mean(&|verdict| f64::from(u8::from(is_judged(verdict))));
-        logs.insert("judge_ok".to_owned(), judged);
+        log("judge_ok", &|verdict| truth(Some(is_judged(verdict))));
         logs
     }
 }

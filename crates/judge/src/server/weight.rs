@@ -53,6 +53,15 @@ impl<'de> Deserialize<'de> for Weight {
 
 struct Count;
 
+/// Values without a length.
+macro_rules! one {
+    ($($visit:ident($value:ty))*) => {
+        $(fn $visit<E>(self, _: $value) -> Result<Weight, E> {
+            Ok(Weight::one())
+        })*
+    };
+}
+
 impl<'de> Visitor<'de> for Count {
     type Value = Weight;
 
@@ -64,21 +73,7 @@ impl<'de> Visitor<'de> for Count {
         Ok(Weight::one())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Weight, E> {
-        Ok(Weight::one())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Weight, E> {
-        Ok(Weight::one())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Weight, E> {
-        Ok(Weight::one())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Weight, E> {
-        Ok(Weight::one())
-    }
+    one! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) }
 
     fn visit_str<E>(self, text: &str) -> Result<Weight, E> {
         Ok(Weight {
