@@ -282,7 +282,7 @@ impl BatchRun {
                 let now = &todo[next..todo.len().min(next + AT_ONCE)];
                 let made: Vec<_> = now
                     .par_iter()
-                    .map(|(_, line, _)| Generation::new(&self.model, &line.request, defaults))
+                    .map(|(_, line, _)| Generation::new(&self.model, &line.request))
                     .collect();
                 for (generation, (at, line, hash)) in made.into_iter().zip(now) {
                     match generation {

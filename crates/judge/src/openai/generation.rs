@@ -20,7 +20,7 @@ const MARKUP: usize = 512;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Defaults {
-    /// The longest completion; half of the context is left to the prompt.
+    /// The longest completion, where the prompt leaves the context room for it.
     pub max_new_tokens: usize,
     pub seed: u64,
 }
@@ -29,18 +29,6 @@ pub struct Defaults {
 pub(crate) struct Generation {
     pub(crate) prompts: Vec<Prompt>,
     grammar: Option<Arc<Grammar>>,
-}
-
-/// The longest completion of a request.
-pub(crate) fn max_new_tokens(
-    model: &ChatModel,
-    request: &GenerationRequest,
-    defaults: Defaults,
-) -> usize {
-    let half = model.config.max_positions / 2;
-    request
-        .max_tokens
-        .unwrap_or(defaults.max_new_tokens.min(half).max(1))
 }
 
 /// How long prompts and completions of these requests will be.
@@ -54,7 +42,7 @@ pub(crate) fn lengths<'r>(
     let longest = bytes.clone().max().unwrap_or(0);
     let count = requests.clone().count().max(1);
     let sequences = requests.clone().map(|request| request.n as usize).sum();
-    let max_new = requests.map(|request| max_new_tokens(model, request, defaults));
+    let max_new = requests.map(|request| request.max_tokens.unwrap_or(defaults.max_new_tokens));
     WorkloadLengths {
         shared: 0,
         typical: bytes.sum::<usize>() / count / BYTES_PER_TOKEN + MARKUP / 4,
@@ -68,13 +56,10 @@ pub(crate) fn lengths<'r>(
 
 impl Generation {
     /// The prompts of a request and the form of its answers.
-    pub(crate) fn new(
-        model: &ChatModel,
-        request: &GenerationRequest,
-        defaults: Defaults,
-    ) -> Result<Self, String> {
+    pub(crate) fn new(model: &ChatModel, request: &GenerationRequest) -> Result<Self, String> {
         let context = model.config.max_positions;
-        let max_new = max_new_tokens(model, request, defaults);
+        // Without a bound of its own an answer has what the prompt leaves.
+        let max_new = request.max_tokens.unwrap_or(1);
         if max_new >= context {
             return Err(format!(
                 "{TOO_LONG} {context} tokens, and {max_new} new ones leave no room for a prompt: ask for fewer"
@@ -105,12 +90,13 @@ impl Generation {
                     Some(seed) => (seed, 0),
                     None => (defaults.seed, name),
                 };
-                let new = max_new_tokens(model, request, defaults);
+                let new = request.max_tokens.unwrap_or(defaults.max_new_tokens);
+                let room = model.config.max_positions - prompt.tokens.len();
                 let guide = self.guide(model, request, prompt, &notes.failure);
                 let asked = Request {
                     id: 0,
                     prompt: prompt.tokens.clone(),
-                    max_new_tokens: new,
+                    max_new_tokens: new.min(room),
                     // What the request leaves out is as the model's makers recommend.
                     sampling: request.sampling(model.generation.sampling_for(1)),
                     random_key: RandomKey {

@@ -123,7 +123,7 @@ async fn answer(
         &client.0,
         Box::new(move || {
             // Its client may have gone.
-            let _ = sender.send(Generation::new(&model, &asked, defaults));
+            let _ = sender.send(Generation::new(&model, &asked));
         }),
         Box::new(move || waiting.strong_count() > 0),
     );
