@@ -148,6 +148,99 @@ fn a_schema_is_kept_to() {
 }
 
 #[test]
+fn a_form_holds_for_what_is_said_after_thinking() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &["--thinking-style", "think"]);
+    let schema =
+        json!({"type": "object", "properties": {"x": {"enum": [1, 2]}}, "required": ["x"]});
+    let function =
+        |name: &str| json!({"type": "function", "function": {"name": name, "parameters": schema}});
+    let named = json!({"type": "function", "function": {"name": "f"}});
+    let format = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema}});
+    let (mut thought, mut cut) = (0, 0);
+    for seed in 0..24 {
+        for more in [
+            json!({"response_format": format}),
+            json!({"tools": [function("f")], "tool_choice": named}),
+            json!({"tools": [function("f"), function("g")], "tool_choice": "required"}),
+        ] {
+            let mut body = chat(&more);
+            for (key, value) in [
+                ("seed", json!(seed)),
+                ("temperature", json!(2)),
+                ("max_tokens", json!(80)),
+            ] {
+                body[key] = value;
+            }
+            let choice = server.post("/v1/chat/completions", &body).ok()["choices"][0].clone();
+            let message = &choice["message"];
+            let said = match &message["tool_calls"][0]["function"]["arguments"] {
+                Value::Null => &message["content"],
+                arguments => arguments,
+            };
+            thought += usize::from(
+                message["reasoning_content"]
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("<think>")),
+            );
+            if choice["finish_reason"] == "length" {
+                cut += 1;
+                assert!(!said.as_str().unwrap_or("").contains("think>"), "{choice}");
+            } else {
+                let said: Value = serde_json::from_str(said.as_str().unwrap()).unwrap();
+                assert!(said["x"].is_u64(), "{choice}");
+                let is_called = more["tool_choice"] == "required";
+                assert_eq!(
+                    choice["finish_reason"] == "tool_calls",
+                    is_called,
+                    "{choice}"
+                );
+            }
+            if seed < 4 {
+                body["stream"] = json!(true);
+                let pieces = pieces(&server.post("/v1/chat/completions", &body).text);
+                let deltas = |key: &str| -> String {
+                    let deltas = pieces
+                        .iter()
+                        .filter_map(|piece| piece["choices"][0]["delta"][key].as_str());
+                    deltas.collect()
+                };
+                for key in ["content", "reasoning_content"] {
+                    assert_eq!(deltas(key), message[key].as_str().unwrap_or(""), "{more}");
+                }
+            }
+        }
+    }
+    assert!(thought > 0 && cut < 72, "{thought} {cut}");
+}
+
+#[test]
+fn what_a_request_leaves_out_is_what_the_context_has_left() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    let ask = |tokens: usize| server.post("/v1/completions", &json!({"prompt": vec![5; tokens]}));
+    let usage = ask(4090).ok()["usage"]["completion_tokens"].clone();
+    assert!((1..=6).contains(&usage.as_u64().unwrap()), "{usage}");
+    ask(4095).ok();
+    ask(4096).expect(400, &["maximum context length is 4096", "room for 4095"]);
+}
+
+#[test]
+fn forms_and_texts_are_bounded() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &["--max-text", "300000"]);
+    let ask = |pattern: String| {
+        server.post(
+            "/v1/chat/completions",
+            &chat(&json!({"regex": pattern, "max_tokens": 2})),
+        )
+    };
+    ask("a".repeat(1000)).ok();
+    ask("a".repeat(131_073)).expect(400, &["131073 bytes", "may have 131072"]);
+    ask("a".repeat(300_001)).expect(400, &["`regex` has 300001 bytes", "--max-text"]);
+}
+
+#[test]
 fn what_is_not_applied_is_named() {
     let folder = Folder::new();
     let server = Server::start(&folder, &[]);

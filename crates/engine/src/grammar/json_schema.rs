@@ -4,6 +4,7 @@
 //! said otherwise is said otherwise, and what cannot be kept while an answer is written is refused by its place.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
@@ -26,8 +27,10 @@ const MOST_COMPARISONS: usize = 20_000;
 /// What of it cannot be kept while an answer is written, with its place.
 pub(super) fn prepare(schema: &mut Value) -> Result<(), String> {
     let root = schema.clone();
+    let text = root.to_string();
+    let fragment = |text: &str| Some(text[text.find('#')?..].to_owned());
     let whole = Whole {
-        text: root.to_string(),
+        cited: text.split('"').filter_map(fragment).collect(),
         root,
         left: Cell::new(MOST_COMPARISONS),
     };
@@ -40,7 +43,8 @@ pub(super) fn prepare(schema: &mut Value) -> Result<(), String> {
 /// The schema as it was given.
 struct Whole {
     root: Value,
-    text: String,
+    /// What its texts refer to, among others.
+    cited: HashSet<String>,
     /// Comparisons that may still be made.
     left: Cell<usize>,
 }
@@ -106,7 +110,7 @@ impl Whole {
         for (key, value) in keys {
             // A definition that is not used may say what it likes.
             let is_used = |name: &str| {
-                key.starts_with(['p', 'i', 'a']) || self.text.contains(&format!("#/{key}/{name}\""))
+                key.starts_with(['p', 'i', 'a']) || self.cited.contains(&format!("#/{key}/{name}"))
             };
             match value {
                 Value::Object(named) if is("named", key) => {
@@ -315,31 +319,18 @@ fn close_inside(schema: &mut Value, definitions_are_parts: bool) {
     {
         keys.entry("additionalProperties").or_insert(false.into());
     }
-    let go_on = |schema: &mut Value| close_inside(schema, definitions_are_parts);
     for (key, value) in keys {
         let key = key.as_str();
         let is_part = (is_put_together && is("in place", key))
             || (definitions_are_parts && matches!(key, "$defs" | "definitions"));
+        let close = if is_part { close_held } else { close_inside };
+        let close = |schema: &mut Value| close(schema, definitions_are_parts);
         match value {
-            Value::Object(named) if is("named", key) => {
-                for schema in named.values_mut() {
-                    if is_part {
-                        close_held(schema, definitions_are_parts);
-                    } else {
-                        go_on(schema);
-                    }
-                }
-            }
+            Value::Object(named) if is("named", key) => named.values_mut().for_each(close),
             Value::Array(list) if is("held", key) || key == "allOf" => {
-                for schema in list {
-                    if is_part {
-                        close_held(schema, definitions_are_parts);
-                    } else {
-                        go_on(schema);
-                    }
-                }
+                list.iter_mut().for_each(close);
             }
-            Value::Object(_) if is("held", key) => go_on(value),
+            Value::Object(_) if is("held", key) => close(value),
             _ => {}
         }
     }
@@ -347,16 +338,16 @@ fn close_inside(schema: &mut Value, definitions_are_parts: bool) {
 
 /// Closes the schemas of a combined schema's properties and items.
 fn close_held(schema: &mut Value, definitions_are_parts: bool) {
+    let close = |schema: &mut Value| close_inside(schema, definitions_are_parts);
     let Some(keys) = schema.as_object_mut() else {
         return;
     };
     for (key, value) in keys {
         match value {
             Value::Object(named) if matches!(key.as_str(), "properties" | "patternProperties") => {
-                let schemas = named.values_mut();
-                schemas.for_each(|schema| close_inside(schema, definitions_are_parts));
+                named.values_mut().for_each(close);
             }
-            Value::Object(_) if key == "items" => close_inside(value, definitions_are_parts),
+            Value::Object(_) if key == "items" => close(value),
             _ => {}
         }
     }

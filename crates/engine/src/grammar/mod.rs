@@ -113,8 +113,8 @@ pub struct Grammars {
 
 type Made = Result<Arc<Grammar>, GrammarError>;
 
-/// The most grammars that are cached.
-const MOST_KEPT: usize = 256;
+/// The bytes of the sources whose grammars are cached, and 4 KiB for each: a grammar takes some hundred times its source.
+const MOST_KEPT: usize = 1 << 20;
 
 impl Grammars {
     /// An empty cache; the tokens `eos` end an answer.
@@ -132,7 +132,9 @@ impl Grammars {
         let grammar = {
             // A panic while the lock is held leaves the map unchanged.
             let mut made = lock(&self.made);
-            if made.len() >= MOST_KEPT && !made.contains_key(source) {
+            let bytes = |source: &GrammarSource| source.bytes() + (4 << 10);
+            let kept: usize = made.keys().map(bytes).sum();
+            if kept + bytes(source) > MOST_KEPT && !made.contains_key(source) {
                 made.clear();
             }
             Arc::clone(made.entry(source.clone()).or_default())
@@ -144,7 +146,11 @@ impl Grammars {
                 Err(error) => Err(error.clone()),
             }
         };
-        grammar.get_or_init(make).clone()
+        let grammar = grammar.get_or_init(make).clone();
+        if grammar.is_err() {
+            lock(&self.made).remove(source);
+        }
+        grammar
     }
 }
 
@@ -257,9 +263,7 @@ fn matcher(factory: &ParserFactory, source: &GrammarSource) -> Result<Matcher, G
     let matcher = made.unwrap_or_else(|why| Err(GrammarError::Source(why)))?;
     match matcher.get_error() {
         Some(why) => Err(refusal(why)),
-        None if matcher.is_stopped() => Err(GrammarError::Source(
-            "it allows nothing but an empty answer".into(),
-        )),
+        None if matcher.is_stopped() => Err(refusal("it allows nothing but an empty answer")),
         None => Ok(matcher),
     }
 }

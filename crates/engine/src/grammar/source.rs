@@ -20,6 +20,13 @@ pub enum GrammarSource {
 }
 
 impl GrammarSource {
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::JsonSchema(text) | Self::Lark(text) | Self::Regex(text) => text.len(),
+            Self::OneOf(texts) => texts.iter().map(String::len).sum(),
+        }
+    }
+
     pub(super) fn grammar(&self) -> Result<TopLevelGrammar, String> {
         Ok(match self {
             Self::JsonSchema(schema) => {
@@ -44,9 +51,7 @@ impl GrammarSource {
             Self::Lark(grammar) => TopLevelGrammar::from_lark(grammar.clone()),
             Self::Regex(pattern) => TopLevelGrammar::from_regex(pattern),
             Self::OneOf(texts) if texts.is_empty() || texts.iter().any(String::is_empty) => {
-                return Err(
-                    "the texts to choose from must be at least one, and none empty".to_owned(),
-                );
+                return Err("the texts to choose from must be at least one, and none empty".into());
             }
             Self::OneOf(texts) => {
                 // String literals of Lark are written as in JSON.

@@ -97,6 +97,41 @@ fn sources_that_are_none_are_refused() {
 }
 
 #[test]
+fn a_cache_keeps_no_refused_source_and_few_bytes() {
+    let (compiler, tokenizer, end) = compiler();
+    drop(compiler);
+    let grammars = Grammars::new(&tokenizer, &Arc::from([end]));
+    let kept = || lock(&grammars.made).len();
+    assert!(grammars.get(&GrammarSource::Regex("(a".into())).is_err());
+    assert_eq!(kept(), 0);
+    for letter in ["a", "b", "c"] {
+        let schema = json!({"type": "integer", "description": letter.repeat(400_000)});
+        let source = GrammarSource::JsonSchema(schema.to_string());
+        let [one, same] = [(); 2].map(|()| grammars.get(&source).unwrap());
+        assert!(Arc::ptr_eq(&one, &same));
+    }
+    // The third leaves no room for the others.
+    assert_eq!(kept(), 1);
+}
+
+#[test]
+fn definitions_are_looked_up_not_searched_for() {
+    let definition = |at: usize| (format!("d{at}"), json!({"not": {}}));
+    let mut schema = json!({"properties": {"x": {"$ref": "#/$defs/used"}}});
+    schema["$defs"] = Value::Object((0..80_000).map(definition).collect());
+    schema["$defs"]["used"] = json!({"type": "integer"});
+    let started = std::time::Instant::now();
+    json_schema::prepare(&mut schema.clone()).unwrap();
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    // What is used is read, whatever the text around the reference.
+    for target in ["#/$defs/d7", "https://example.com/a#/$defs/d7"] {
+        schema["properties"]["x"]["$ref"] = json!(target);
+        let why = json_schema::prepare(&mut schema.clone()).unwrap_err();
+        assert!(why.contains("`not` at #/$defs/d7"), "{why}");
+    }
+}
+
+#[test]
 fn one_of_many_texts_is_chosen() {
     let (compiler, tokenizer, end) = compiler();
     let texts: Vec<String> = (0..3000).map(|at| format!("{at} of them")).collect();

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
-use axum::http::{StatusCode, header};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -22,38 +22,29 @@ use super::rows::WAITING;
 use super::stream::{Watched, channel_body};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::{Defaults, Generation};
-use crate::openai::request::GenerationRequest;
+use crate::openai::request::{BOOL, GenerationRequest, take};
 use crate::openai::response::Responder;
 use crate::openai::streaming::Streaming;
 use crate::openai::{TOO_LONG, guarded, is_own_error};
 use crate::runtime::{Answered, Ask, Reply, Unanswered};
 use crate::wire::Route;
 use juror_engine::engine::{Completion, FinishReason};
+use juror_engine::grammar::GrammarSource;
 
 /// Answers that a request may ask for: each has a prompt of its own in memory.
 const MOST_ANSWERS: usize = 2048;
+
+/// Bytes of a form: it is compiled while prompts of others wait. OpenAI takes 120,000 characters.
+const MOST_OF_FORM: usize = 128 << 10;
+
+/// What an answer's form takes in memory for each byte of it.
+const PER_BYTE: usize = 300;
 
 /// What the values of a request may take in memory beside their texts: two million token ids.
 const MOST_VALUES: usize = 256 << 20;
 
 /// A completion that is asked for.
 struct Coming(oneshot::Receiver<Result<Answered, Unanswered>>);
-
-pub(super) async fn chat(
-    State(app): State<Arc<App>>,
-    Extension(client): Extension<Client>,
-    body: Body,
-) -> Result<Response, ApiError> {
-    answer(&app, client, Route::Chat, body).await
-}
-
-pub(super) async fn completions(
-    State(app): State<Arc<App>>,
-    Extension(client): Extension<Client>,
-    body: Body,
-) -> Result<Response, ApiError> {
-    answer(&app, client, Route::Completions, body).await
-}
 
 pub(super) async fn models(State(app): State<Arc<App>>) -> Json<Value> {
     let card = app.chat.as_deref().map(|chat| app.model_card(chat));
@@ -76,17 +67,21 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-async fn answer(
-    app: &Arc<App>,
-    client: Client,
-    route: Route,
+/// Answers on either route.
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    uri: Uri,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let route = Route::of(uri.path()).unwrap_or(Route::Chat);
     let chat = Arc::clone(app.chat()?);
     let mut body = app.receive(&client, body, MOST_VALUES).await?;
+    let own = Arc::clone(&app);
     let (streams, request) = body
         .parse(move |json| {
             check_object(json, r#"{"model", "messages"} or {"model", "prompt"}"#)?;
+            own.check_texts(json).map_err(ApiError::bad_parameter)?;
             let mut fields: Map<String, Value> = read_json(json)?;
             let streams = stream_options(&mut fields).map_err(ApiError::bad_parameter)?;
             let request =
@@ -106,6 +101,13 @@ async fn answer(
         let why = format!(
             "{} answers (prompts times `n`), and a request may ask for {MOST_ANSWERS}: send several",
             request.answers()
+        );
+        return Err(ApiError::bad_parameter(why));
+    }
+    let form = request.form.as_ref().map_or(0, GrammarSource::bytes);
+    if form > MOST_OF_FORM {
+        let why = format!(
+            "the form that is asked for has {form} bytes, and a form may have {MOST_OF_FORM}"
         );
         return Err(ApiError::bad_parameter(why));
     }
@@ -132,13 +134,13 @@ async fn answer(
         .map_err(|_| ApiError::ending())?
         .map_err(unanswerable)?;
     let tokens = generation.prompts.iter().map(|prompt| prompt.tokens.len());
-    let each = tokens.max().unwrap_or(0) * size_of::<u32>() + WAITING;
+    let each = tokens.max().unwrap_or(0) * size_of::<u32>() + WAITING + form * PER_BYTE;
     room.grow_to(room.bytes() + request.answers() * each).await;
     let name = format!("{:016x}{:08x}", random(), defaults.seed as u32);
     let asked = generation.answers(&chat, &request, defaults, random());
     let asked: Vec<Ask> = asked.collect();
     let answer = PendingResponse {
-        app: Arc::clone(app),
+        app,
         chat,
         created: now(),
         request,
@@ -157,32 +159,20 @@ async fn answer(
 
 /// Takes `stream` and `stream_options` out of a body.
 fn stream_options(body: &mut Map<String, Value>) -> Result<Option<StreamOptions>, String> {
-    let streams = match body.remove("stream") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(streams)) => streams,
-        Some(other) => return Err(format!("`stream` is {other}, and must be true or false")),
-    };
+    let streams = take(body, "stream", BOOL, Value::as_bool)?.unwrap_or(false);
     let mut include_usage = false;
-    match body.remove("stream_options") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(options)) => {
-            for (key, value) in options {
-                match (key.as_str(), value) {
-                    ("include_usage", Value::Bool(include)) => include_usage = include,
-                    // Padding against listeners: it says nothing.
-                    ("include_obfuscation", Value::Bool(_)) | (_, Value::Null) => {}
-                    (key, value) => {
-                        return Err(format!(
-                            "`stream_options.{key}` is {value}, which is not applied here"
-                        ));
-                    }
-                }
+    let object = |options: &Value| options.as_object().cloned();
+    let options = take(body, "stream_options", "an object", object)?;
+    for (key, value) in options.unwrap_or_default() {
+        match (key.as_str(), value) {
+            ("include_usage", Value::Bool(include)) => include_usage = include,
+            // Padding against listeners: it says nothing.
+            ("include_obfuscation", Value::Bool(_)) | (_, Value::Null) => {}
+            (key, value) => {
+                return Err(format!(
+                    "`stream_options.{key}` is {value}, which is not applied here"
+                ));
             }
-        }
-        Some(other) => {
-            return Err(format!(
-                "`stream_options` is {other}, and must be an object"
-            ));
         }
     }
     Ok(streams.then_some(StreamOptions { include_usage }))

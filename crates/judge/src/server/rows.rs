@@ -69,10 +69,11 @@ impl TakeVerdict for Sender {
 }
 
 impl App {
-    pub(super) fn sample(&self, row: &str) -> Result<Sample, String> {
-        if row.len() > self.limits.text {
+    /// Refuses a JSON object with a text that is too long.
+    pub(super) fn check_texts(&self, json: &[u8]) -> Result<(), String> {
+        if json.len() > self.limits.text {
             let weight: Weight =
-                serde_json::from_str(row).map_err(|error| format!("not valid JSON: {error}"))?;
+                serde_json::from_slice(json).map_err(|error| format!("not valid JSON: {error}"))?;
             let (key, bytes) = (&weight.longest_key, weight.longest_text);
             if bytes > self.limits.text {
                 return Err(format!(
@@ -81,6 +82,12 @@ impl App {
                 ));
             }
         }
+        Ok(())
+    }
+
+    /// A row as a sample.
+    pub(super) fn sample(&self, row: &str) -> Result<Sample, String> {
+        self.check_texts(row.as_bytes())?;
         sample_of_row(row, &self.columns)
     }
 
