@@ -77,7 +77,10 @@ impl ResolvedJudge {
         let (sampling, max_new_tokens) = sampling_arguments.resolve(&recommended).or_usage()?;
         let reward = verdict.reward.unwrap_or(recommended.reward);
         if let Some(why) = reward.refused_with(rules) {
-            bail_usage!("--reward {reward} has no meaning with --rules {rules}: {why}");
+            bail_usage!(
+                "--reward {reward} has no meaning with --rules {}: {why}",
+                rules.name()
+            );
         }
         if let Some((_, text)) = &judge {
             check_options(text, verdict, reward).or_usage()?;

@@ -74,7 +74,7 @@ pub(super) async fn answer(
     uri: Uri,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let route = Route::of(uri.path()).unwrap_or(Route::Chat);
+    let route = Route::from_path(uri.path()).unwrap_or(Route::Chat);
     let chat = Arc::clone(app.chat()?);
     let mut body = app.receive(&client, body, MOST_VALUES).await?;
     let own = Arc::clone(&app);
