@@ -667,12 +667,15 @@ impl RowValue<'_> {
                 None => {
                     read.is_list = true;
                     let elements = self.elements();
-                    let is_token = |it: &Self| it.text().parse::<u32>().is_ok();
-                    if field == Field::Response
-                        && elements.len() > 1
-                        && elements.iter().all(is_token)
-                    {
-                        return Err(format!("`{key}` (the response) is token ids: give texts"));
+                    let numbers = elements.iter().map(|it| it.text().parse::<u32>().ok());
+                    let numbers: Option<Vec<u32>> = numbers.collect();
+                    // Answers that are numbers are few, or small.
+                    let looks_like_tokens =
+                        |it: &Vec<u32>| it.len() > 3 && it.iter().any(|&id| id > 999);
+                    if field == Field::Response && numbers.as_ref().is_some_and(looks_like_tokens) {
+                        return Err(format!(
+                            "`{key}` (the response) looks like token ids: give texts, and answers that are numbers in quotes"
+                        ));
                     }
                     for element in elements {
                         if element.is_plain_list() {

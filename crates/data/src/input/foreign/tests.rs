@@ -45,11 +45,12 @@ fn every_kind_of_the_table_is_told() {
 }
 
 #[test]
-fn a_name_says_nothing_of_json_nor_of_tables() {
+fn json_is_read_under_any_name() {
     for (name, head) in [
         ("rows.yaml", "{\"question\": \"q\"}\n"),
         ("rows.toml", "[\n {\"question\": \"q\"}]"),
         ("rows.csv", "separator,question\n"),
+        ("log.jsonl", "--- run 1 ---\n{\"question\": \"q\"}\n"),
         ("rows.jsonl", "[\n      {\"question\": \"q\"}]"),
     ] {
         assert!(check(name, head.as_bytes()).is_ok(), "{name}");

@@ -56,8 +56,8 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
             "`answer` (the reference answer) is a list of lists",
         ),
         (
-            br#"{"question": "q", "answer": "1", "response": [151644, 77091, 198]}"#,
-            "`response` (the response) is token ids: give texts",
+            br#"{"question": "q", "answer": "1", "response": [151644, 77091, 198, 40]}"#,
+            "`response` (the response) looks like token ids: give texts, and answers that are numbers in quotes",
         ),
         (
             br#"{"question": "q", "answer": "1", "response": {"text": "r"}}"#,
