@@ -243,6 +243,39 @@ fn probabilities_are_those_of_the_words_of_the_verdict() {
     }
 }
 
+/// A character of several bytes begins with the first of them, also where it is the first of the answer.
+#[test]
+fn probabilities_are_those_of_words_in_any_script() {
+    let folder = folder(1);
+    folder.write(
+        "own.toml",
+        "description = \"one word\"\n[answer]\nform = \"labels\"\n[[answer.rules]]\nname = \"word\"\n\
+         pattern = '(正确|错误)\\s*\\z'\n[answer.labels]\n\"正确\" = { outcome = true }\n\"错误\" = { outcome = false }\n",
+    );
+    let prompt = "{{ question }} {{ student_answer }} {{ reference_answer }} 正确 错误";
+    folder.write("own.md", prompt);
+    for before in ["", "判断: "] {
+        let token = |text: &str, p: f64, other: &str| {
+            json!({"token": text, "logprob": f64::ln(p), "top_logprobs": [
+                {"token": text, "logprob": f64::ln(p)}, {"token": other, "logprob": f64::ln(1.0 - p)}]})
+        };
+        let with = |text: &str, content: &[Value]| {
+            let mut body = completion(text);
+            body["choices"][0]["logprobs"] = json!({"content": content});
+            body
+        };
+        let content = [token(before, 0.9, "x"), token("正确", 0.8, "错误")];
+        let answer = with(&format!("{before}正确"), &content);
+        let probe = with("ready", &[token("ready", 0.9, "no")]);
+        let server = Server::with_probes(move |_, _| reply(&answer), move |_| reply(&probe));
+        let more = ["--protocol", "own.toml", "--prompt", "own.md", "--restart"];
+        folder.run(&judge(&server.url, &more)).expect(0, &[]);
+        let line = folder.lines("out.jsonl").remove(0);
+        let outcome = line["confidence"]["outcome"].as_f64();
+        assert!(outcome.is_some_and(|it| (it - 0.8).abs() < 1e-4), "{line}");
+    }
+}
+
 #[test]
 fn a_soft_reward_needs_probabilities_of_each_answer() {
     // It gives some with the small question, and none with the answers.

@@ -139,9 +139,8 @@ impl Exchange {
     pub(super) fn new(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> Self {
         let words = text.protocol.choices();
         let words = words.unwrap_or_else(|| vec![("true", 1.0), ("false", 0.0)]);
-        let words = words
-            .into_iter()
-            .map(|(word, number)| (word.to_lowercase(), number));
+        let words = words.into_iter();
+        let words = words.map(|(word, number)| (word.to_lowercase(), number));
         Self {
             route: served.endpoint.route(text.protocol.as_ref()),
             served: Arc::clone(served),
@@ -220,11 +219,8 @@ impl Exchange {
     }
 
     fn messages(&self, prompt: &str) -> Value {
-        let system = self
-            .text
-            .chat
-            .as_ref()
-            .and_then(|chat| chat.system_prompt.as_ref());
+        let chat = self.text.chat.as_ref();
+        let system = chat.and_then(|chat| chat.system_prompt.as_ref());
         let system = system.map(|text| json!({"role": "system", "content": text}));
         let user = json!({"role": "user", "content": prompt});
         system.into_iter().chain([user]).collect()
@@ -338,8 +334,11 @@ impl Exchange {
         };
         let mut stream = TextStream::new(Arc::clone(self.text.prompts.tokenizer()));
         let lengths = tokens.iter().scan(0, |length, &token| {
-            *length += stream.push(token).len();
-            Some(*length)
+            let piece = stream.push(token).len();
+            *length += piece;
+            // The first tokens of a character that has several are held back: it begins in them all the same.
+            let is_held = piece == 0 && !self.tokenizer().decode(&[token]).is_empty();
+            Some(*length + usize::from(is_held))
         });
         let ends: Vec<usize> = lengths.collect();
         let mut expected: Vec<(usize, f32)> = Vec::new();
@@ -350,10 +349,7 @@ impl Exchange {
         {
             let begin = after;
             after += bytes.len();
-            let blank = bytes
-                .iter()
-                .take_while(|byte| byte.is_ascii_whitespace())
-                .count();
+            let blank = bytes.len() - bytes.trim_ascii_start().len();
             let place = (begin + blank).checked_sub(first).map(|at| own + at);
             let Some(place) = place.filter(|at| *at < text.len()) else {
                 continue;
