@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::{CheckpointError, ModelSource};
+use crate::text::chat_template::tokenizer_config::SPECIAL_TOKENS;
 
 /// Where transformers puts templates that have names.
 const NAMED: &str = "additional_chat_templates";
@@ -27,19 +28,17 @@ pub(super) fn completed(folder: &Path, text: String) -> Result<String, Checkpoin
     let mut more = Map::new();
     if !config.contains_key("added_tokens_decoder") {
         more = object("special_tokens_map.json")?;
-        more.retain(|key, token| config.get(key).map(text_of) != Some(text_of(token)));
+        // Only what is read, and is otherwise there: the text is part of a model's identity.
+        let is_read = |key: &String| SPECIAL_TOKENS.split(' ').any(|name| name == key);
+        let own = |key: &String| text_of(config.get(key).unwrap_or(&Value::Null));
+        more.retain(|key, token| is_read(key) && own(key) != text_of(token));
     }
     let is_there = config.get("chat_template").is_some_and(|it| !it.is_null());
     if !is_there && !source.has("chat_template.jinja") {
         more.extend(object("chat_template.json")?.remove_entry("chat_template"));
         if !more.contains_key("chat_template") {
-            let names = folder
-                .join(NAMED)
-                .read_dir()
-                .into_iter()
-                .flatten()
-                .flatten();
-            let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+            let entries = folder.join(NAMED).read_dir().into_iter().flatten();
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
             let mut named = Vec::new();
             for file in names {
                 if let Some(name) = file.strip_suffix(".jinja") {
@@ -100,6 +99,15 @@ mod tests {
                 json!({"pad_token": "<p>"}),
                 vec![map.clone()],
                 json!({"pad_token": "<p>", "bos_token": {"content": "<s>", "lstrip": false}}),
+            ),
+            // What nothing reads is left out, and a token that neither has.
+            (
+                json!({"a": 1}),
+                vec![(
+                    "special_tokens_map.json",
+                    json!({"additional_special_tokens": ["<x>"], "image_token": "<i>", "bos_token": null}),
+                )],
+                json!({"a": 1}),
             ),
             // As transformers has it: these are the tokens of older files alone, and there they go first.
             (

@@ -21,7 +21,7 @@ mod environment;
 mod json;
 mod options;
 pub mod probe;
-mod tokenizer_config;
+pub(crate) mod tokenizer_config;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::text::TextError;
 
 /// The special tokens that `tokenizer_config.json` may name, each a variable of the template.
-const SPECIAL_TOKENS: &str =
+pub(crate) const SPECIAL_TOKENS: &str =
     "bos_token eos_token unk_token sep_token pad_token cls_token mask_token";
 
 /// The template: `chat_template` is a text, or a list of named ones of which `default` is used.
