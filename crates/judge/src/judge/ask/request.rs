@@ -278,6 +278,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
         own: _,
     } = options;
     let chance = (sampling.temperature > 0.0).then_some(seed);
+    let outcome = " true".repeat(needs_outcome(text, options).into());
     let settings = json!({
         "juror": env!("CARGO_PKG_VERSION"),
         "model": cache.as_ref().map(|cache| cache.model()),
@@ -287,7 +288,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
         "seed": chance,
         "max_new_tokens": max_new_tokens,
         "constrained": constrained,
-        "decides": decide_only.then(|| format!("{reward} {require_process} {}", needs_outcome(text, options))),
+        "decides": decide_only.then(|| format!("{reward} {require_process}{outcome}")),
         "thinking_budget": thinking_budget,
         "reason": wants_reason,
     });
@@ -298,7 +299,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
     };
     let mut hasher = blake3::Hasher::new();
     hasher.update(settings.to_string().as_bytes());
-    // A judge that needs probabilities has keys of its own; other keys are as they were.
+    // A judge that needs probabilities has keys of its own, as has one that needs the outcome; other keys are as they were.
     hasher.update(weighed.as_bytes());
     if let Some(served) = &text.endpoint {
         hasher.update(served.key.as_bytes());
