@@ -214,6 +214,11 @@ fn a_pull_fetches_what_a_judge_needs_and_lays_it_out_as_others_do() {
     let commit = format!("{ID}@{COMMIT}");
     run(&folder, &hub, &["models", "pull", &commit]).expect(0, &["all of it there already"]);
     assert_eq!(hub.asked(), Vec::<String>::new());
+    // Nor where an earlier version has fetched it, which did not ask for all of today's files.
+    let absent = repository(&folder).join(".no_exist").join(COMMIT);
+    fs::remove_file(absent.join("chat_template.json")).unwrap();
+    run(&folder, &hub, &["models", "pull", &commit]).expect(0, &["all of it there already"]);
+    assert_eq!(hub.asked(), Vec::<String>::new());
     // A blob that was deleted comes again.
     let weights = repository(&folder)
         .join("blobs")
