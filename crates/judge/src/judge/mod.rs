@@ -43,9 +43,8 @@ pub mod together;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::reward::RewardPolicy;
+pub use crate::reward::RulesMode;
 pub use crate::runtime::{DeviceEngine, DeviceStats};
 pub use build::{EngineOptions, WorkloadLengths, build_engine};
 pub use cache::AnswerCache;
@@ -68,24 +67,6 @@ pub use text::own::OwnSolutions;
 pub use text::source::{JudgeModel, ModelServer};
 pub use text::{model, own, prompt};
 pub use together::{cascade, compare, consensus, panel};
-
-named! {
-    /// How the rule-based verifier is used.
-    #[warn(missing_docs)]
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    pub enum RulesMode {
-        /// It gives the outcome where the judge's verdict is unreadable.
-        #[default]
-        Fallback = "fallback",
-        /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
-        First = "first",
-        /// It alone decides the outcome; no model is needed, and the process stays unknown.
-        Only = "only",
-        /// It is not used.
-        Off = "off",
-    }
-}
 
 /// What decides the verdicts of a run, beside the model and the samples.
 #[warn(missing_docs)]

@@ -8,7 +8,8 @@ pub mod calibration;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::judge::RulesMode;
+use serde::{Deserialize, Serialize};
+
 use crate::protocol::{Protocol, Yields};
 use calibration::Calibration;
 use juror_data::verdict::{Confidence, OutcomeSource, Status, Verdict};
@@ -39,6 +40,24 @@ pub enum RewardPolicy {
 
 /// What [`RewardPolicy::PerfectBonus`] takes off for small flaws.
 pub(crate) const IMPERFECT: f64 = 0.1;
+
+named! {
+    /// How the rule-based verifier is used.
+    #[warn(missing_docs)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RulesMode {
+        /// It gives the outcome where the judge's verdict is unreadable.
+        #[default]
+        Fallback = "fallback",
+        /// It goes first: where it says wrong, the model is not asked. Otherwise as [`Self::Fallback`].
+        First = "first",
+        /// It alone decides the outcome; no model is needed, and the process stays unknown.
+        Only = "only",
+        /// It is not used.
+        Off = "off",
+    }
+}
 
 /// What each field is worth under [`RewardPolicy::Weighted`]: 0 or more, not all 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
