@@ -248,11 +248,12 @@ fn an_answer_has_the_form_that_is_asked_for() {
     asked["body"]["response_format"] = format;
     let thinking = ["--restart", "--thinking-style", "think"];
     run(&folder, &[asked], &thinking).expect(0, &[]);
-    let written = text(&folder.lines("outputs.jsonl")[0]);
-    let (thinking, answer) = written.split_once("</think>").unwrap();
+    let line = folder.lines("outputs.jsonl").remove(0);
+    let thinking = &body(&line)["choices"][0]["message"]["reasoning_content"];
+    let thinking = thinking.as_str().unwrap();
     assert!(
-        thinking.starts_with("<think>") && is_graded(answer.trim_start()),
-        "{written}"
+        thinking.starts_with("<think>") && is_graded(text(&line).trim_start()),
+        "{line}"
     );
 }
 
