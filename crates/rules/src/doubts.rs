@@ -232,15 +232,19 @@ fn other_share(gold: &str, pred: &str) -> bool {
 fn other_place(gold: &str, pred: &str) -> bool {
     let place = |it: &str| ordinal(&it.to_ascii_lowercase());
     let Some(own) = place(extract::bare(gold)) else {
-        // "3 years" and "第3年", "3rd year", "year 3"
-        let bare = gold.trim_start_matches(|it: char| it.is_ascii_digit());
+        // "3 years" and "第3年", "3rd year", "year 3", but not "hour 13"
+        let digit = |it: char| it.is_ascii_digit();
+        let bare = gold.trim_start_matches(digit);
         let (number, unit) = (&gold[..gold.len() - bare.len()], bare.trim_start());
         let counts = unit.ends_with('s') || parse::unit(unit).is_some();
+        let says = |text: &str, it: &str| text.split(it).skip(1).any(|it| !it.starts_with(digit));
         let named = format!("{} {number}", unit.trim_end_matches('s'));
-        let named = unit.len() > 2 && pred.to_ascii_lowercase().contains(&named);
+        let named = unit.len() > 2 && says(&pred.to_ascii_lowercase(), &named);
         let called = |it: &str| it.starts_with(number) && place(it).is_some();
         let mut signs = words::CALLS_PLACE_SPACELESS.iter();
-        let called = named || signs.any(|it| pred.contains(it)) || pred.split(' ').any(called);
+        let sign = |a: &str, b: &str| says(&pred.replace(' ', ""), &format!("{a}{b}"));
+        let signed = signs.any(|it| sign(it, number) || sign(number, it));
+        let called = named || signed || pred.split(' ').any(called);
         return counts && called && !number.is_empty() && !gold.contains(['第', '目', '째']);
     };
     let words = || pred.split(|it: char| !it.is_alphanumeric());

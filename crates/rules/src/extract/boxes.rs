@@ -350,7 +350,10 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
         // "x > \boxed{12}", but no arrow, tag or quoted line.
         let line = before[before.rfind('\n').map_or(0, |at| at + 1)..].trim_end_matches(' ');
         let sign = line.trim_end_matches('=');
-        let compares = sign.ends_with(['<', '>']) || line.ends_with("!=") || line.ends_with(JOINS);
+        // Not in a list or after words: "Answer · \boxed{4}", "in units of π \boxed{4}".
+        let factor = line.strip_suffix(['·', 'π']).map(str::trim_end);
+        let joined = line.ends_with(JOINS) && factor.is_none_or(|it| it.ends_with(glued));
+        let compares = sign.ends_with(['<', '>']) || line.ends_with("!=") || joined;
         let is_mark = line.ends_with('>') && (line.len() == 1 || line.contains('<'));
         let is_mark = is_mark || line.ends_with("->") || line.ends_with("=>");
         let glued = before.ends_with(glued) && !is_negated(before);

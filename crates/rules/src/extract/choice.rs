@@ -203,9 +203,13 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let letter = &text[..choice.end];
     let wrapped = letter.ends_with('}') && !letter.contains('(');
     let open = wrapped || !letter.ends_with(['.', ':', '}', ' ']) && !after.starts_with('\\');
-    let mut gaps = ["\\ ", "\\\\", "\\quad", "\\text{ "].iter();
+    let mut gaps = ["\\ ", "\\\\", "\\quad", "\\qquad", "\\hspace", "\\text{ "].iter();
+    let mut thin = ["\\,", "\\;", "\\:"].iter();
+    let thin = thin.find_map(|it| after.strip_prefix(*it));
     let glued = !after.starts_with([' ', '*', '\n', '$', '–', '—', ':', '~'])
-        && !gaps.any(|it| after.starts_with(*it));
+        && !gaps.any(|it| after.starts_with(*it))
+        // "\text{A}\,\text{B}" is no letter with its text, "\text{A}\,42" is.
+        && !thin.is_some_and(|it| it.starts_with("\\frac") || it.starts_with(|it: char| it.is_ascii_digit()));
     let product = !bare && (glued && open || words::JOINS_LETTERS.contains_exactly(command));
     (fits && !product && (bare || !told)).then_some((choice, after))
 }

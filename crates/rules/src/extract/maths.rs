@@ -291,11 +291,7 @@ impl<'t> Reader<'t> {
         if after.strip_prefix('.').is_some_and(begins_with_digit) {
             return None;
         }
-        let word = after
-            .bytes()
-            .take_while(u8::is_ascii_alphabetic)
-            .take(24)
-            .count();
+        let word = crate::lexicon::letters(after, 24);
         let word = &after[..word];
         let joined = match word {
             "" => !after.starts_with(is_word_letter),
@@ -310,11 +306,7 @@ impl<'t> Reader<'t> {
 
     fn word(&mut self, spaced: bool) -> Option<Last> {
         let rest = self.rest();
-        let length = rest
-            .bytes()
-            .take_while(u8::is_ascii_alphabetic)
-            .take(32)
-            .count();
+        let length = crate::lexicon::letters(rest, 32);
         let word = &rest[..length];
         let after = &rest[length..];
         if after.starts_with(is_word_letter) {
@@ -400,11 +392,7 @@ impl<'t> Reader<'t> {
         // Doubled by someone's escaping, or the end of a row.
         let doubled = self.rest().starts_with("\\\\") && !self.is_outside();
         let rest = &self.rest()[usize::from(doubled)..];
-        let name = rest[1..]
-            .bytes()
-            .take_while(u8::is_ascii_alphabetic)
-            .take(32)
-            .count();
+        let name = crate::lexicon::letters(&rest[1..], 32);
         let name = &rest[1..=name];
         let operand = self.operand_done();
         // What is one operand however it is read.

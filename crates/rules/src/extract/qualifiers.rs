@@ -82,11 +82,8 @@ pub(super) fn is_replaced(value: &str, after: &str) -> bool {
 pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
     let words = |text| words_of(text).filter(|it| it.len() > 1 && !words::is_unit(it));
     let is_word = |it: &&str| it.contains(|it: char| it.is_alphabetic());
-    let narrates = words(before)
-        .chain(words(after))
-        .filter(is_word)
-        .nth(1)
-        .is_some();
+    let mut said = words(before).chain(words(after)).filter(is_word);
+    let narrates = said.nth(1).is_some();
     let digit = |it: char| it.is_ascii_digit();
     let result = before
         .trim_end_matches([' ', '*', '_', '\n'])
@@ -101,8 +98,10 @@ pub(super) fn doubt(before: &str) -> bool {
         .rfind(['.', '\n', '!', '?', ';', ','])
         .map_or(0, |at| at + 1);
     let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR).collect();
-    // "half of the answer is"
+    // "half of the answer is", "Twice the answer is", but not "In the second half the answer is"
     let head = before[start..].trim_end_matches(|it: char| !it.is_alphanumeric());
+    let mut told = words_of(head).filter(|it| !words::ARTICLE.contains(it));
+    let object = matches!((told.next_back(), told.next()), (Some("of"), _) | (_, None));
     // "Some say the answer is"
     let others = near.iter().take(2).any(|it| words::SAYS.contains(it));
     let doubted = others && said_by_others(&before[start..])
@@ -113,7 +112,7 @@ pub(super) fn doubt(before: &str) -> bool {
     let glue = |word: &&&str| words::DENIED_ANNOUNCEMENT.contains(word);
     let denied = near.iter().find(|word| !glue(word));
     doubted
-        || beside::changes(head, "", How::Boxed)
+        || object && beside::changes(head, "", How::Boxed)
         || denied.is_some_and(|it| is_denial(it) || words::DENIES_ANNOUNCEMENT_BEFORE.contains(it))
 }
 
@@ -201,7 +200,7 @@ static TELLS: LazyLock<Words> = LazyLock::new(|| {
     #[rustfmt::skip]
     let lists = [
         &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION, &words::ANOTHER_GUESS, &words::OUGHT, &words::FIRST_PERSON, &words::BEGINS_CASE,
-        &words::CONDITION,
+        &words::BEGINS_CONDITION,
     ];
     let phrases = words::RETRACTION.iter();
     let longest = phrases.filter_map(|it| words_of(it).max_by_key(|it| it.len()));
@@ -239,7 +238,9 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
     said.enumerate().any(|(index, clause)| {
         retracts(clause, index <= own)
             || takes_back_in_words(clause.trim_start_matches([' ', ',', '"']))
-            || index < 2 + own && states_another(value, clause)
+            || index < 2 + own
+                && states_another(value, clause)
+                && !says_same(value, &near[words::offset(near, clause)..])
             || words::RETRACTS_SPACELESS.begin(clause.trim()).is_some()
             || index < 2 + own && guesses_spaceless(value, clause)
     })
@@ -269,8 +270,9 @@ fn states_another(value: &str, clause: &str) -> bool {
     let plain = || {
         #[rustfmt::skip]
         let lists = [&words::CORRECTS, &words::POINTS_BACK, &words::BINDER, &words::FILLER, &words::FIRST_PERSON, &words::ALSO, &words::ALSO_VERB, &words::OUGHT, &words::GETS, &words::PREPOSITION, &words::THINKS, &words::ANOTHER_GUESS];
-        head.iter()
-            .all(|it| lists.iter().any(|list| list.contains(it)))
+        head.iter().all(|it| {
+            lists.iter().any(|list| list.contains(it)) || words_of(value).any(|own| own == *it)
+        })
     };
     let capital = |it: &str| it.starts_with(char::is_uppercase);
     let like = match value.len() {
@@ -284,7 +286,7 @@ fn states_another(value: &str, clause: &str) -> bool {
     }
     let is = |at: usize, list: &words::List| head.get(at).is_some_and(|it| list.contains(it));
     // "for 4 days it is 16", "I think it is 16", "we get 16"
-    let begins = is(0, &words::BEGINS_CASE) || is(0, &words::CONDITION);
+    let condition = is(0, &words::BEGINS_CONDITION);
     let verb = |it: &str| words::BINDER.contains(it) || words::ALSO_VERB.contains(it);
     let set_off = |it: &str| clause[..words::offset(clause, it)].ends_with(", ");
     // "wenn es regnet, sind es 16"
@@ -292,9 +294,9 @@ fn states_another(value: &str, clause: &str) -> bool {
     let states = |it: &[&str]| said(it[0], it[1]) || said(it[1], it[0]);
     // "si llueve, son 16", "if it rains, then 16", "if it rains, 16"
     let apart = |it: &&str| set_off(it) && (verb(it) || words::FILLER.contains(it));
-    let case = (begins || is(0, &words::FIRST_PERSON))
+    let case = (condition || is(0, &words::BEGINS_CASE) || is(0, &words::FIRST_PERSON))
         && head.windows(2).next_back().is_some_and(states)
-        || begins && (set_off(last) || head.last().is_some_and(apart))
+        || condition && (set_off(last) || head.last().is_some_and(apart))
         || head.len() == 2 && is(0, &words::FIRST_PERSON) && is(1, &words::GETS);
     let corrects = case
         || trailing
@@ -304,30 +306,47 @@ fn states_another(value: &str, clause: &str) -> bool {
             && (end == told.len() && !clause.starts_with(',')
                 || value.bytes().all(|it| it.is_ascii_alphanumeric()))
         || opening.iter().any(|it| words::CORRECTS.contains(it))
-        || head.windows(2).any(|it| {
-            is_denial(it[0]) && words_of(value).eq([it[1]])
-                || words::POINTS_BACK.contains(it[0]) && words::OUGHT.contains(it[1])
-        });
+        || head
+            .windows(2)
+            .any(|it| is_denial(it[0]) && words_of(value).eq([it[1]]));
     let reckons = |it: &str| it.contains(['+', '*', '/']);
     corrects
         // "rather than 35", "but not D"
         && !head.last().is_some_and(|it| words::PREPOSITION.contains(it) || is_denial(it))
-        // "y no 35"
-        && !(head.len() > 1 && !set_off(last) && words::DENIES_ANNOUNCEMENT.contains(head[head.len() - 1]))
+        // "y no 35", but "wait no 35"
+        && !(head.len() > 1 && !set_off(last) && words::DENIES_ANNOUNCEMENT.contains(head[head.len() - 1])
+            && !head[..head.len() - 1].iter().any(|it| words::CORRECTS.contains(it) || words::BEGINS_CLAUSE.contains(it) && !words::JOINS_ITEMS.contains(it)))
         && (!reckons(clause) || reckons(value))
         && !clause.contains('=')
         && (case || denied || !head.iter().any(|it| it.starts_with(digit)))
         && !words_of(value).any(|it| it == *last)
 }
 
-/// The same where words stand without spaces: "或者99".
+/// Does a text begin with words and then the same value, written in another way: "or 0.5", "or 1.5 hours"?
+fn says_same(value: &str, text: &str) -> bool {
+    let said = text.split(['\n', '!', '?', ';']).next().unwrap_or("");
+    let said = said.split(". ").next().unwrap_or("");
+    let said = said.trim_start_matches(|it: char| !it.is_ascii_digit() && !"\\-".contains(it));
+    beside::is_same(value, said.trim_end_matches([' ', '$', '*', '.']))
+}
+
+/// The same where words stand without spaces, and nothing follows the number: "或者99", "99かもしれません".
 fn guesses_spaceless(value: &str, clause: &str) -> bool {
     const MOST: usize = 60;
-    let mut guesses = words::ANOTHER_GUESS_SPACELESS.iter();
-    let mut numbers = clause.split(|it: char| !it.is_ascii_digit());
+    const BLANK: &[char] = &[' ', '$', '*', ',', '、', '，', '。'];
+    let another = clause.trim_matches(|it: char| !it.is_ascii_digit());
+    let (before, after) = clause.split_once(another).unwrap_or_default();
+    let (before, after) = (before.trim_end_matches(BLANK), after.trim_matches(BLANK));
+    let guesses = &words::ANOTHER_GUESS_SPACELESS;
+    let guess = |text: &str| guesses.iter().any(|it| text.contains(it));
+    let mut lists = [guesses, &words::SPACELESS_BINDER].into_iter();
+    let states = lists.any(|list| list.iter().any(|it| before.ends_with(it)));
+    let ends = after.is_empty() || words::ENDS_SPACELESS.contains_exactly(after);
     clause.len() <= MOST
-        && guesses.any(|it| clause.contains(it))
-        && numbers.any(|it| !it.is_empty() && !words_of(value).any(|own| own == it))
+        && value.contains(|it: char| it.is_ascii_digit())
+        && another.parse::<f64>().is_ok()
+        && (ends && states && guess(before) || before.is_empty() && guess(after))
+        && !beside::is_same(value, another)
 }
 
 /// The verb that says what is right instead.

@@ -238,11 +238,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn command(&mut self, at: usize, rest: &'t str) -> usize {
-        let name = rest
-            .bytes()
-            .take_while(u8::is_ascii_alphabetic)
-            .take(16)
-            .count();
+        let name = crate::lexicon::letters(rest, 16);
         let end = at + 1 + name;
         match &rest[..name] {
             "boxed" | "fbox" => self.boxed(at, end),
@@ -462,10 +458,7 @@ fn prose_words(inner: &str) -> usize {
     while at < bytes.len() && count <= 5 {
         match bytes[at] {
             b'\\' => {
-                let name = bytes[at + 1..]
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_alphabetic())
-                    .count();
+                let name = crate::lexicon::letters(&inner[at + 1..], usize::MAX);
                 let command = &inner[at + 1..at + 1 + name];
                 at += 1 + name.max(usize::from(
                     bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation),
@@ -481,10 +474,7 @@ fn prose_words(inner: &str) -> usize {
                 }
             }
             byte if byte.is_ascii_alphabetic() => {
-                let length = bytes[at..]
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_alphabetic())
-                    .count();
+                let length = crate::lexicon::letters(&inner[at..], usize::MAX);
                 let word = &inner[at..at + length];
                 if length > 1
                     && !super::words::FUNCTION.contains(word)

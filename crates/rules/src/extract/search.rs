@@ -422,10 +422,11 @@ impl<'t> Search<'t, '_, '_> {
                 None => &text[found.end..],
             };
             let word = words::first_word(raw);
+            let raises = |it: char| it.is_ascii_digit() || "⁰¹²³⁴⁵⁶⁷⁸⁹½⅓⅔¼¾".contains(it);
             // "\boxed{12}x", "\boxed{12} \pi"
             let factor = matches!(word.len(), 1 | 2) && word.is_ascii() && !words::is_unit(word);
             let extended = factor
-                || (raw.strip_prefix(['_', '.', ',']).unwrap_or(raw)).starts_with(char::is_numeric)
+                || (raw.strip_prefix(['_', '.', ',']).unwrap_or(raw)).starts_with(raises)
                 || raw.starts_with("_{")
                 || words::EXTENDS_VALUE
                     .begin(raw.trim_start_matches(' '))

@@ -297,8 +297,8 @@ fn label(text: &str, from: usize) -> Tail {
         }
         let range = at..at + word.len();
         let rest = &text[range.end..];
-        // "40 Egyptian pounds" are no pounds, "45 квадратных метров" no metres.
-        let other = named && (currency(word).is_some() || words::is_unit(word));
+        // "40 Egyptian pounds" are no pounds.
+        let other = named && currency(word).is_some();
         let unit = if other { from } else { at }..range.end;
         if words::is_counted(word) {
             return Tail::new(unit, range.end, false);

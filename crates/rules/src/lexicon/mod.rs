@@ -35,6 +35,12 @@ pub(crate) fn in_lower_case<T>(word: &str, look: impl FnOnce(&str) -> T) -> T {
     }
 }
 
+/// How many letters a text begins with, at most `most`.
+pub(crate) fn letters(text: &str, most: usize) -> usize {
+    let letters = text.bytes().take_while(u8::is_ascii_alphabetic);
+    letters.take(most).count()
+}
+
 /// The rows of a table: fields between tabs. Empty lines and those that begin with `#` are left out.
 pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table

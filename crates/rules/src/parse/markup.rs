@@ -48,11 +48,7 @@ pub(super) fn backslash(lexer: &mut Lexer<'_>) -> Parsed<()> {
         };
         return act(lexer, action, start);
     }
-    let length = lexer
-        .rest()
-        .bytes()
-        .take_while(u8::is_ascii_alphabetic)
-        .count();
+    let length = crate::lexicon::letters(lexer.rest(), usize::MAX);
     let name = lexer.rest().get(..length).unwrap_or("");
     if let Some(action) = command::command(name) {
         lexer.skip(length);
@@ -77,12 +73,7 @@ pub(super) fn backslash(lexer: &mut Lexer<'_>) -> Parsed<()> {
 /// `\\`: a line break, or a command whose backslash was escaped.
 pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()> {
     lexer.skip(1);
-    let length = lexer
-        .rest()
-        .bytes()
-        .take_while(u8::is_ascii_alphabetic)
-        .take(24)
-        .count();
+    let length = crate::lexicon::letters(lexer.rest(), 24);
     let name = lexer.rest().get(..length).unwrap_or("");
     let table = lexer.is_within(Bracket::Environment, 8);
     let gap = row_gap(lexer.rest());

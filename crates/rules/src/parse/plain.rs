@@ -13,10 +13,7 @@ pub(super) fn plain_text(text: &str) -> String {
     };
     while let Some(next) = rest.chars().next() {
         if next == '\\' {
-            let length = rest[1..]
-                .bytes()
-                .take_while(u8::is_ascii_alphabetic)
-                .count();
+            let length = crate::lexicon::letters(&rest[1..], usize::MAX);
             let name = &rest[1..=length];
             if length == 0 {
                 let sign = rest[1..].chars().next();

@@ -188,10 +188,7 @@ fn plain(text: &str) -> String {
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
         if next == '\\' {
-            let length = rest[1..]
-                .bytes()
-                .take_while(u8::is_ascii_alphabetic)
-                .count();
+            let length = crate::lexicon::letters(&rest[1..], usize::MAX);
             if length == 0 {
                 out.push(' ');
                 rest = rest.get(1..).unwrap_or("");
