@@ -298,6 +298,7 @@ fn states_another(value: &str, clause: &str) -> bool {
         && head.windows(2).next_back().is_some_and(states)
         || condition && (set_off(last) || head.last().is_some_and(apart))
         || head.len() == 2 && is(0, &words::FIRST_PERSON) && is(1, &words::GETS);
+    let denies_it = |it: &[&str]| is_denial(it[0]) && words_of(value).eq([it[1]]);
     let corrects = case
         || trailing
         || is(0, &words::OUGHT) && is(1, &words::FILLER)
@@ -306,16 +307,17 @@ fn states_another(value: &str, clause: &str) -> bool {
             && (end == told.len() && !clause.starts_with(',')
                 || value.bytes().all(|it| it.is_ascii_alphanumeric()))
         || opening.iter().any(|it| words::CORRECTS.contains(it))
-        || head
-            .windows(2)
-            .any(|it| is_denial(it[0]) && words_of(value).eq([it[1]]));
+        || head.windows(2).any(denies_it);
     let reckons = |it: &str| it.contains(['+', '*', '/']);
+    let begins = |it: &&str| words::BEGINS_CLAUSE.contains(it) && !words::JOINS_ITEMS.contains(it);
+    let joins = head.split_last().is_some_and(|(no, before)| {
+        let opens = |it: &&str| words::CORRECTS.contains(it) || begins(it);
+        words::DENIES_ANNOUNCEMENT.contains(no) && !before.is_empty() && !before.iter().any(opens)
+    });
     corrects
-        // "rather than 35", "but not D"
+        // "rather than 35", "but not D"; "y no 35", but "wait no 35" corrects
         && !head.last().is_some_and(|it| words::PREPOSITION.contains(it) || is_denial(it))
-        // "y no 35", but "wait no 35"
-        && !(head.len() > 1 && !set_off(last) && words::DENIES_ANNOUNCEMENT.contains(head[head.len() - 1])
-            && !head[..head.len() - 1].iter().any(|it| words::CORRECTS.contains(it) || words::BEGINS_CLAUSE.contains(it) && !words::JOINS_ITEMS.contains(it)))
+        && (set_off(last) || !joins)
         && (!reckons(clause) || reckons(value))
         && !clause.contains('=')
         && (case || denied || !head.iter().any(|it| it.starts_with(digit)))
