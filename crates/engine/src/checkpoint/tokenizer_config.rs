@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     /// What `config` becomes beside these files.
-    fn read(config: Value, files: &[(&str, Value)]) -> Result<Value, CheckpointError> {
+    fn read(config: &Value, files: &[(&str, Value)]) -> Result<Value, CheckpointError> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(NAMED)).unwrap();
         for (file, content) in files {
@@ -138,12 +138,12 @@ mod tests {
             (json!({}), named.to_vec(), json!({"chat_template": both})),
         ] {
             assert_eq!(
-                read(config.clone(), &files).unwrap(),
+                read(&config, &files).unwrap(),
                 expected,
                 "{config} {files:?}"
             );
         }
-        let error = read(json!({}), &[("chat_template.json", json!("{"))]).unwrap_err();
+        let error = read(&json!({}), &[("chat_template.json", json!("{"))]).unwrap_err();
         assert!(error.to_string().contains("chat_template.json"), "{error}");
     }
 
