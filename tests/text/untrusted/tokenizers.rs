@@ -322,7 +322,10 @@ proptest! {
         let normalizer = json!({ "type": "Sequence", "normalizers": steps });
         let (name, model, decoder) = model.get(&MODELS);
         let (pre_name, pre_tokenizer) = pre_tokenizer.get(&PRE_TOKENIZERS);
-        let case = case(format!("{steps:?} / {pre_name} / {name}"), tokenizer(&normalizer, pre_tokenizer, model, decoder));
+        let tokenizer = tokenizer(&normalizer, pre_tokenizer, model, decoder);
+        // One step three times may make more of a tag than a text may become.
+        prop_assume!(tokenizer.encode_untrusted("</student_answer>").is_ok());
+        let case = case(format!("{steps:?} / {pre_name} / {name}"), tokenizer);
         let checked = check(&case, &pieces.concat());
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
