@@ -5,11 +5,11 @@
 #   cargo build --release
 #   scripts/bench_all.sh [MODEL.gguf…] [q8_0] [q4k] [bf16]
 #
-# Some ten minutes with two small files, the builds aside. A type stands for random weights of Qwen3-0.6B's shape, which take some five
+# Two small files took ten minutes, the builds aside, without 32 sequences, one verdict and AVX-512. A type stands for random weights of Qwen3-0.6B's shape, which take some five
 # minutes each, and 5 GB of disk; without a word those in Q8_0 are measured. llama.cpp comes from a wheel that is compiled for AVX2
 # (scripts/compare_cpu), so juror is held to AVX2 too, or to what INSTRUCTIONS says, and where the processor has AVX-512 with VNNI it is
 # measured once more with that, in a column of its own. The earlier build is made once, in target/bench_all; BEFORE names another
-# program, JUROR one in place of target/release/juror. QUICK=1 tries all of it out with counts that mean nothing, in a minute.
+# program, JUROR one in place of target/release/juror. QUICK=1 tries all of it out with counts that mean nothing, in two minutes of processor time.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 juror=${JUROR:-$root/target/release/juror}
@@ -25,7 +25,7 @@ done
 [ -x "$juror" ] || { echo "no $juror: cargo build --release first, or set JUROR" >&2; exit 2; }
 mkdir -p "$work"
 
-commit=$(sed -n 's/.*compared with the build of commit `\([0-9a-f]*\)`.*/\1/p' "$root/docs/benchmarks/README.md" | head -1)
+commit=$(tr '\n' ' ' <"$root/docs/benchmarks/README.md" | grep -oE 'compared with the build of commit `[0-9a-f]+`' | head -1 | grep -oE '[0-9a-f]{8,}' || true)
 [ -n "$commit" ] || { echo "docs/benchmarks/README.md names no commit to compare with" >&2; exit 2; }
 before=${BEFORE:-$work/$commit/juror}
 if [ ! -x "$before" ]; then
