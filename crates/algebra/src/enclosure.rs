@@ -23,12 +23,13 @@ pub(super) enum Enclosed {
 
 /// Bits that have to agree before two constants are called numerically equal.
 const AGREEMENT: u32 = 500;
-/// Precisions, one after the other, of constants and at points.
+/// Precisions, one after the other, of constants.
 const CONSTANT_LADDER: [u32; 3] = [192, 576, 1_600];
-const POINT_LADDER: [u32; 2] = [576, 1_600];
+/// The same at points, with the bits that have to agree; the first point begins with the second.
+const POINT_LADDER: [(u32, u32); 3] = [(320, 256), (576, AGREEMENT), (1_600, AGREEMENT)];
 /// Bits to which doubles of values that are likely equal agree.
 const CLOSE: u32 = 20;
-/// Points at which expressions with variables are compared to [`AGREEMENT`] bits; fewer are no evidence.
+/// Points at which expressions with variables are compared to so many bits; fewer are no evidence.
 const POINTS: usize = 3;
 
 fn at_point<R: Real>(
@@ -99,13 +100,9 @@ pub(super) fn functions(
     budget: &mut Budget,
 ) -> Outcome<Enclosed> {
     let variables = walk::variables_of([a, b]);
-    let modes: &[Branches] = if features.imaginary {
-        &[Branches::RealRoots]
-    } else {
-        &[Branches::RealValues, Branches::RealRoots]
-    };
+    let modes = [Branches::RealValues, Branches::RealRoots];
     let mut open = false;
-    for &branches in modes {
+    for &branches in &modes[usize::from(features.imaginary)..] {
         match at_several(a, b, features, &variables, branches, budget)? {
             Enclosed::Undefined => {}
             Enclosed::Open => open = true,
@@ -115,11 +112,7 @@ pub(super) fn functions(
             break;
         }
     }
-    Ok(if open {
-        Enclosed::Open
-    } else {
-        Enclosed::Undefined
-    })
+    Ok([Enclosed::Undefined, Enclosed::Open][usize::from(open)])
 }
 
 fn at_several(
@@ -149,8 +142,8 @@ fn at_several(
     let mut seen = 0;
     for index in candidates {
         let point = sample::point(index, variables, features);
-        for bits in POINT_LADDER {
-            match at_point::<Big>(a, b, &point, bits, AGREEMENT, branches, budget)? {
+        for (bits, agreement) in &POINT_LADDER[usize::from(agreeing == 0)..] {
+            match at_point::<Big>(a, b, &point, *bits, *agreement, branches, budget)? {
                 Enclosed::Different => return Ok(Enclosed::Different),
                 Enclosed::Agreeing | Enclosed::Equal => {
                     agreeing += 1;
@@ -159,7 +152,7 @@ fn at_several(
                 }
                 Enclosed::Undefined => break,
                 Enclosed::Open => {
-                    seen += usize::from(Some(&bits) == POINT_LADDER.last());
+                    seen += usize::from(*bits == POINT_LADDER[2].0);
                 }
             }
         }
@@ -167,9 +160,5 @@ fn at_several(
             return Ok(Enclosed::Agreeing);
         }
     }
-    Ok(if seen > 0 {
-        Enclosed::Open
-    } else {
-        Enclosed::Undefined
-    })
+    Ok([Enclosed::Undefined, Enclosed::Open][usize::from(seen > 0)])
 }

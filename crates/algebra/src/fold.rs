@@ -66,11 +66,8 @@ fn exponential(exponent: &Expr, budget: &mut Budget) -> Outcome<Rational> {
         let value = fold(argument, budget)?;
         return positive(value);
     }
-    match fold(exponent, budget) {
-        Ok(value) if value.is_zero() => Ok(Rational::ONE),
-        Ok(_) => Err(Failure::Unknown),
-        Err(failure) => Err(failure),
-    }
+    let zero = fold(exponent, budget)?.is_zero();
+    zero.then_some(Rational::ONE).ok_or(Failure::Unknown)
 }
 
 fn positive(value: Rational) -> Outcome<Rational> {
@@ -174,22 +171,13 @@ pub(super) fn of_rationals(
     values: &[Rational],
     budget: &mut Budget,
 ) -> Outcome<Rational> {
-    let integers = || -> Outcome<Vec<IBig>> {
-        values
-            .iter()
-            .map(|value| {
-                if value.is_int() {
-                    Ok(value.numerator().clone())
-                } else {
-                    Err(Failure::Unknown)
-                }
-            })
-            .collect()
+    use Function as F;
+    let integer = |it: &Rational| it.is_int().then(|| it.numerator().clone());
+    let integers = || {
+        let all: Option<Vec<IBig>> = values.iter().map(integer).collect();
+        all.ok_or(Failure::Unknown)
     };
-    if matches!(
-        function,
-        Function::Floor | Function::Ceiling | Function::Modulo | Function::Gcd | Function::Lcm
-    ) {
+    if [F::Floor, F::Ceiling, F::Modulo, F::Gcd, F::Lcm].contains(&function) {
         // Each is a division or a greatest common divisor of what came before and the next.
         let mut before = 1;
         for value in values {
@@ -199,55 +187,35 @@ pub(super) fn of_rationals(
         }
     }
     match (function, values) {
-        (Function::Absolute, [value]) => Ok(value.clone().abs()),
-        (Function::Floor, [value]) => Ok(floor(value).into()),
-        (Function::Ceiling, [value]) => Ok((-floor(&-value.clone())).into()),
-        (Function::Sign, [value]) => Ok(Rational::from(match value.cmp(&Rational::ZERO) {
-            Ordering::Less => -1,
-            Ordering::Equal => 0,
-            Ordering::Greater => 1,
-        })),
+        (F::Absolute, [value]) => Ok(value.clone().abs()),
+        (F::Floor, [value]) => Ok(floor(value).into()),
+        (F::Ceiling, [value]) => Ok((-floor(&-value.clone())).into()),
+        (F::Sign, [value]) => Ok(Rational::from(value.cmp(&Rational::ZERO) as i64)),
         (
-            Function::Sin
-            | Function::Tan
-            | Function::Sinh
-            | Function::Tanh
-            | Function::Arcsin
-            | Function::Arctan
-            | Function::Arsinh
-            | Function::Artanh,
+            F::Sin | F::Tan | F::Sinh | F::Tanh | F::Arcsin | F::Arctan | F::Arsinh | F::Artanh,
             [zero],
         ) if zero.is_zero() => Ok(Rational::ZERO),
-        (Function::Cos | Function::Sec | Function::Cosh, [zero]) if zero.is_zero() => {
-            Ok(Rational::ONE)
-        }
-        (Function::RealPart, [value]) => Ok(value.clone()),
-        (Function::ImaginaryPart, [_]) => Ok(Rational::ZERO),
-        (Function::Argument, [value]) if value.sign() == Sign::Positive && !value.is_zero() => {
+        (F::Cos | F::Sec | F::Cosh, [zero]) if zero.is_zero() => Ok(Rational::ONE),
+        (F::RealPart, [value]) => Ok(value.clone()),
+        (F::ImaginaryPart, [_]) => Ok(Rational::ZERO),
+        (F::Argument, [value]) if value.sign() == Sign::Positive && !value.is_zero() => {
             Ok(Rational::ZERO)
         }
-        (Function::Max, [_, ..]) => values.iter().max().cloned().ok_or(Failure::Unknown),
-        (Function::Min, [_, ..]) => values.iter().min().cloned().ok_or(Failure::Unknown),
-        (Function::Modulo, [value, modulus]) => {
+        (F::Max, [_, ..]) => values.iter().max().cloned().ok_or(Failure::Unknown),
+        (F::Min, [_, ..]) => values.iter().min().cloned().ok_or(Failure::Unknown),
+        (F::Modulo, [value, modulus]) => {
             if modulus.is_zero() {
                 return Err(Failure::Undefined);
             }
             let quotient = floor(&(value.clone() / modulus));
             Ok(value.clone() - modulus.clone() * Rational::from(quotient))
         }
-        (Function::Gcd, [_, ..]) => {
-            let mut result = UBig::ZERO;
-            for value in integers()? {
-                let value = value.unsigned_abs();
-                result = match (result.is_zero(), value.is_zero()) {
-                    (true, _) => value,
-                    (_, true) => result,
-                    _ => result.gcd(value),
-                };
-            }
-            Ok(result.into())
+        (F::Gcd, [_, ..]) => {
+            let values = integers()?.into_iter().map(IBig::unsigned_abs);
+            let divisor = values.filter(|it| !it.is_zero()).reduce(Gcd::gcd);
+            Ok(divisor.unwrap_or_default().into())
         }
-        (Function::Lcm, [_, ..]) => {
+        (F::Lcm, [_, ..]) => {
             let mut result = UBig::ONE;
             for value in integers()? {
                 let value = value.unsigned_abs();
@@ -262,14 +230,9 @@ pub(super) fn of_rationals(
             }
             Ok(result.into())
         }
-        (
-            Function::Factorial
-            | Function::DoubleFactorial
-            | Function::Gamma
-            | Function::Binomial
-            | Function::Permutations,
-            _,
-        ) => factorial::exact(function, &integers()?, budget),
+        (F::Factorial | F::DoubleFactorial | F::Gamma | F::Binomial | F::Permutations, _) => {
+            factorial::exact(function, &integers()?, budget)
+        }
         _ => Err(Failure::Unknown),
     }
 }

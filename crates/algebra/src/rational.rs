@@ -101,28 +101,15 @@ fn integer_power(base: &Rational, exponent: &IBig, budget: &mut Budget) -> Outco
         let minus = base.sign() == Sign::Negative && is_odd(exponent);
         return Ok(if minus { -Rational::ONE } else { Rational::ONE });
     }
-    let times = usize::try_from(exponent.unsigned_abs()).map_err(|_| Failure::TooComplex)?;
+    let times = isize::try_from(exponent).map_err(|_| Failure::TooComplex)?;
     // A base of b bits is at least 2^(b − 1), so the result has more bits than this.
-    let size = bits(base).saturating_mul(times);
+    let size = bits(base).saturating_mul(times.unsigned_abs());
     if size > BITS {
         return Err(Failure::TooComplex);
     }
     let words = size as u64 / 64;
     budget.spend(1 + words * words / 64)?;
-    // Powers of coprime numbers are coprime.
-    let (numerator, denominator) = (base.numerator().pow(times), base.denominator().pow(times));
-    Ok(if negative {
-        let sign = numerator.sign();
-        let flipped = IBig::from(denominator);
-        let flipped = if sign == Sign::Negative {
-            -flipped
-        } else {
-            flipped
-        };
-        Rational::from_parts(flipped, numerator.unsigned_abs())
-    } else {
-        Rational::from_parts(numerator, denominator)
-    })
+    Ok(base.pow(times))
 }
 
 /// The real root of degree `degree` where it is rational.

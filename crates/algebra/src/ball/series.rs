@@ -5,7 +5,10 @@
 
 use std::sync::OnceLock;
 
+use dashu_base::UnsignedAbs;
 use dashu_int::IBig;
+
+use crate::rational::magnitude_bits;
 
 /// Constants are kept with so many bits.
 const KEPT: usize = 1 << 12;
@@ -91,41 +94,27 @@ pub(super) fn exp(x: &IBig, bits: usize) -> IBig {
 
 /// (sin x, cos x) for 0 ≤ x < 2.
 pub(super) fn sin_cos(x: &IBig, bits: usize) -> (IBig, IBig) {
-    let halvings = bits.isqrt() / 2 + 2;
-    let work = bits + 2 * halvings + 16;
-    let small: IBig = (x << (work - bits)) >> halvings;
-    let square: IBig = (&small * &small) >> work;
-    // sin and 1 − cos, which keeps its precision where cos is near 1.
-    let mut sin = small.clone();
-    let mut term = small;
-    let mut rest: IBig = IBig::ZERO;
-    let mut even = square.clone() >> 1;
-    let mut index = 2u64;
-    let mut negative = false;
-    while !even.is_zero() || !term.is_zero() {
-        if negative {
-            rest -= &even;
-        } else {
-            rest += &even;
-        }
-        negative = !negative;
-        term = (&term * &square) >> work;
-        term /= index * (index + 1);
-        if negative {
-            sin -= &term;
-        } else {
-            sin += &term;
-        }
-        even = (&even * &square) >> work;
-        even /= (index + 1) * (index + 2);
+    // The sine comes from the cosine: the smaller it is, the more bits that takes.
+    let small = bits.saturating_sub(magnitude_bits(x));
+    let halvings = (bits.isqrt() / 2 + 2).saturating_sub(small);
+    let work = bits + small + 2 * halvings + 16;
+    let halved: IBig = (x << (work - bits)) >> halvings;
+    let square: IBig = (&halved * &halved) >> work;
+    // 1 − cos, which keeps its precision where cos is near 1.
+    let mut rest = IBig::ZERO;
+    let mut term = &square >> 1;
+    let mut index = 3u64;
+    while !term.is_zero() {
+        rest += &term;
+        term = -((term * &square) >> work) / (index * (index + 1));
         index += 2;
     }
-    let one = IBig::ONE << work;
+    let two = IBig::ONE << (work + 1);
     for _ in 0..halvings {
-        let next: IBig = (&sin * &sin) >> (work - 1);
-        sin = (&sin * (&one - &rest)) >> (work - 1);
-        rest = next;
+        rest = (&rest * (&two - &rest)) >> (work - 1);
     }
+    let square = (&rest * (&two - &rest)).unsigned_abs();
+    let sin = IBig::from(dashu_base::SquareRoot::sqrt(&square));
     let shift = work - bits;
-    (sin >> shift, (one - rest) >> shift)
+    (sin >> shift, ((two >> 1) - rest) >> shift)
 }

@@ -13,6 +13,7 @@ pub(super) enum Draw {
     Call,
     Apply,
     Binder,
+    Turn,
 }
 
 /// Mixes two words well.

@@ -10,7 +10,7 @@ use super::draw::{Draw, mix, mix_text, seed};
 use super::field::{Element, Field, signed_remainder};
 use crate::budget::{Budget, Failure, Outcome};
 use crate::expr::{Constant, Expr, Function, LongNumber, Rational};
-use crate::{fold, walk, work};
+use crate::{fold, rational, walk, work};
 
 /// Steps for folding a part that may be rational.
 const FOLDING: u64 = 400;
@@ -21,15 +21,21 @@ pub(super) struct Evaluation<'t> {
     budget: &'t mut Budget,
     /// Is the map from true values to elements a ring homomorphism so far? Then different elements prove different values.
     homomorphic: bool,
+    /// Are circular functions those of the exponentials of their angles, and not drawn?
+    by_angles: bool,
+    /// Is there a circular function of a variable?
+    pub(super) angles: bool,
 }
 
 impl<'t> Evaluation<'t> {
-    pub(super) fn new(prime: u64, seed: u64, budget: &'t mut Budget) -> Self {
+    pub(super) fn new(prime: u64, seed: u64, by_angles: bool, budget: &'t mut Budget) -> Self {
         Self {
             field: Field::new(prime),
             seed,
             budget,
             homomorphic: true,
+            by_angles,
+            angles: false,
         }
     }
 
@@ -206,11 +212,17 @@ impl<'t> Evaluation<'t> {
             let exponent = Expr::Number(Rational::ONE / degree);
             return self.power(radicand, &exponent);
         }
+        let circular = (F::Sin..=F::Csc).contains(&function);
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
+            if circular && self.by_angles {
+                let turn = self.turn(argument, Rational::ONE)?;
+                return self.circular(function, turn);
+            }
+            self.angles |= circular && walk::has_letter(argument);
             let value = self.of(argument)?;
-            if let Some(quarters) = self.quarter_turns(function, value)? {
-                return self.at_quarter(function, quarters);
+            if circular && let Some(turn) = self.quarter_turns(value)? {
+                return self.circular(function, turn);
             }
             values.push(match function {
                 F::Absolute => value.key().min(self.field.negate(value).key()),
@@ -225,41 +237,88 @@ impl<'t> Evaluation<'t> {
         Ok(self.opaque(Draw::Call, key))
     }
 
-    /// How many quarter turns, from 0 to 3, the argument of a circular function is, where it is a few.
-    fn quarter_turns(&mut self, function: Function, angle: Element) -> Outcome<Option<usize>> {
-        if !(Function::Sin..=Function::Csc).contains(&function) {
-            return Ok(None);
-        }
+    /// e^{iz} of an angle that is a few quarter turns.
+    fn quarter_turns(&mut self, angle: Element) -> Outcome<Option<Element>> {
         let field = self.field;
         let half_turn = self.constant(Constant::Pi)?;
-        let twice = field.add(angle, angle);
-        let mut multiple = Element::ZERO;
-        for turns in 0..=8_usize {
-            if twice == multiple {
-                return Ok(Some(turns % 4));
-            }
-            if twice == field.negate(multiple) {
-                return Ok(Some((8 - turns) % 4));
+        let mut multiple = field.negate(field.multiply(field.element(8), half_turn));
+        for turns in 0..=16 {
+            if field.add(angle, angle) == multiple {
+                return Ok(Some(field.power(field.imaginary_unit(), turns)));
             }
             multiple = field.add(multiple, half_turn);
         }
         Ok(None)
     }
 
-    fn at_quarter(&self, function: Function, quarters: usize) -> Outcome<Element> {
-        let one = self.field.one();
-        let sines = [Element::ZERO, one, Element::ZERO, self.field.negate(one)];
-        let (sin, cos) = (sines[quarters], sines[(quarters + 1) % 4]);
+    /// e^{iz} of so many times an angle: of a sum the product, of π a power of i, of another part one of an element drawn for its twelfth.
+    fn turn(&mut self, angle: &Expr, mut times: Rational) -> Outcome<Element> {
+        const HALF_TURN: &Expr = &Expr::Constant(Constant::Pi);
+        self.budget.spend(1)?;
+        let mut value = self.field.one();
+        let factors = match angle {
+            Expr::Add(terms) => {
+                for term in terms {
+                    let turn = self.turn(term, times.clone())?;
+                    value = self.field.multiply(value, turn);
+                }
+                return Ok(value);
+            }
+            Expr::Multiply(factors) => factors,
+            _ => std::slice::from_ref(angle),
+        };
+        let mut rest = Vec::new();
+        for part in factors {
+            let number = match fold::fold_within(part, FOLDING, self.budget) {
+                Ok(number) => number,
+                Err(_) if *part == Expr::Constant(Constant::Degree) => {
+                    rest.push(HALF_TURN);
+                    Rational::from_parts(IBig::ONE, 180_u8.into())
+                }
+                Err(_) => {
+                    rest.push(part);
+                    continue;
+                }
+            };
+            times = rational::multiply(&times, &number, self.budget)?;
+        }
+        if let [sum @ (Expr::Add(_) | Expr::Multiply(_))] = rest[..] {
+            return self.turn(sum, times);
+        }
+        for part in rest {
+            value = self.field.multiply(value, self.of(part)?);
+        }
+        let (part, parts) = if value == self.constant(Constant::Pi)? {
+            (self.field.imaginary_unit(), 2)
+        } else {
+            (self.opaque(Draw::Turn, value.key()), 12)
+        };
+        let power = rational::multiply(&times, &Rational::from(parts), self.budget)?;
+        if !power.is_int() {
+            return Err(Failure::Unknown);
+        }
+        let power = signed_remainder(power.numerator(), self.field.modulus - 1);
+        Ok(self.field.power(part, power))
+    }
+
+    /// A circular function of an angle z, from e^{iz}.
+    fn circular(&self, function: Function, turn: Element) -> Outcome<Element> {
+        let field = self.field;
+        let half = field.element(field.modulus / 2 + 1);
+        let back = field.invert(turn).ok_or(Failure::Undefined)?;
+        let cos = field.multiply(half, field.add(turn, back));
+        let difference = field.multiply(half, field.add(back, field.negate(turn)));
+        let sin = field.multiply(field.imaginary_unit(), difference);
         let (above, below) = match function {
             Function::Sin => return Ok(sin),
             Function::Cos => return Ok(cos),
             Function::Tan => (sin, cos),
             Function::Cot => (cos, sin),
-            Function::Sec => (one, cos),
-            _ => (one, sin),
+            Function::Sec => (field.one(), cos),
+            _ => (field.one(), sin),
         };
-        let inverse = self.field.invert(below).ok_or(Failure::Undefined)?;
-        Ok(self.field.multiply(above, inverse))
+        let inverse = field.invert(below).ok_or(Failure::Undefined)?;
+        Ok(field.multiply(above, inverse))
     }
 
     /// A pseudo-random element for something; never 0.

@@ -36,13 +36,16 @@ const AGREEING: usize = 2;
 pub(super) fn compare(a: &Expr, b: &Expr, budget: &mut Budget) -> Outcome<Congruence> {
     work::charge(2 * (walk::size(a) + walk::size(b)));
     let seed = seed(a).wrapping_add(seed(b));
-    let (mut zeros, mut undefined) = (0, 0);
+    let (mut zeros, mut undefined, mut by_angles) = (0, 0, false);
     for round in 0..PRIMES.len() {
         let prime = PRIMES[(seed as usize).wrapping_add(round) % PRIMES.len()];
-        let mut at = Evaluation::new(prime, seed.wrapping_add(round as u64), budget);
+        let seed = seed.wrapping_add(round as u64);
+        let mut at = Evaluation::new(prime, seed, by_angles, budget);
         match at.of(a).and_then(|left| Ok((left, at.of(b)?))) {
             Ok((left, right)) if left == right => zeros += 1,
             Ok(_) if at.is_homomorphic() => return Ok(Congruence::Different),
+            // What functions of one angle, or of its multiples, have to do with each other.
+            Ok(_) if at.angles && zeros == 0 => by_angles = true,
             Err(Failure::Undefined) => undefined += 1,
             Err(Failure::TooComplex) if budget.steps == 0 => return Err(Failure::TooComplex),
             // What has no image modulo one prime seldom has one modulo another.
