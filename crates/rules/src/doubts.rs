@@ -236,16 +236,18 @@ fn other_place(gold: &str, pred: &str) -> bool {
         let digit = |it: char| it.is_ascii_digit();
         let bare = gold.trim_start_matches(digit);
         let (number, unit) = (&gold[..gold.len() - bare.len()], bare.trim_start());
-        let counts = unit.ends_with('s') || parse::unit(unit).is_some();
+        let counts = || unit.ends_with('s') || parse::unit(unit).is_some();
+        if number.is_empty() || gold.contains(['第', '目', '째']) || !counts() {
+            return false;
+        }
         let says = |text: &str, it: &str| text.split(it).skip(1).any(|it| !it.starts_with(digit));
         let named = format!("{} {number}", unit.trim_end_matches('s'));
         let named = unit.len() > 2 && says(&pred.to_ascii_lowercase(), &named);
         let called = |it: &str| it.starts_with(number) && place(it).is_some();
-        let mut signs = words::CALLS_PLACE_SPACELESS.iter();
-        let sign = |a: &str, b: &str| says(&pred.replace(' ', ""), &format!("{a}{b}"));
-        let signed = signs.any(|it| sign(it, number) || sign(number, it));
-        let called = named || signed || pred.split(' ').any(called);
-        return counts && called && !number.is_empty() && !gold.contains(['第', '目', '째']);
+        let (said, mut signs) = (pred.replace(' ', ""), words::CALLS_PLACE_SPACELESS.iter());
+        let sign = |a: &str, b: &str| says(&said, &format!("{a}{b}"));
+        let signed = !said.is_ascii() && signs.any(|it| sign(it, number) || sign(number, it));
+        return named || signed || pred.split(' ').any(called);
     };
     let words = || pred.split(|it: char| !it.is_alphanumeric());
     let mut places = words().filter_map(place).peekable();
@@ -437,8 +439,7 @@ fn unknown_words(gold: &Answer, pred: &Answer) -> bool {
     !text.contains(|it: char| it.is_ascii_digit()) && !words::NO_VALUE.contains(text)
 }
 
-/// Does a prediction go on where it was not read: "0.385 J/g·°C", "30 y.o.", "40 % of the distance", or "30 m/s straight up" against
-/// "30 m/s upward"?
+/// Does a prediction go on where it was not read: "0.385 J/g·°C", "30 y.o.", "40 % of the distance", or "30 m/s straight up" against "30 m/s upward"?
 fn goes_on((gold, a): (&str, &Answer), pred: &Side<'_>, b: &Answer) -> bool {
     let (before, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
     // "2h 30m"

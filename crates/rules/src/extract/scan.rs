@@ -71,14 +71,14 @@ pub(super) const fn passing(signs: &[u8], but: &[u8]) -> Kinds {
         }
         byte += 1;
     }
+    with(with(kinds, signs, 0), but, 1)
+}
+
+/// These bytes of this kind.
+const fn with(mut kinds: Kinds, bytes: &[u8], kind: u8) -> Kinds {
     let mut at = 0;
-    while at < signs.len() {
-        kinds[signs[at] as usize] = 0;
-        at += 1;
-    }
-    let mut at = 0;
-    while at < but.len() {
-        kinds[but[at] as usize] = 1;
+    while at < bytes.len() {
+        kinds[bytes[at] as usize] = kind;
         at += 1;
     }
     kinds
@@ -142,27 +142,23 @@ pub(super) fn scan(text: &str) -> Regions {
 
 impl<'t> Scanner<'t> {
     fn run(&mut self) {
-        let bytes = self.text.as_bytes();
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            at = match byte {
+        const MARKS: Kinds = with([0; 256], b"\\${}", 1);
+        let mut next = 0;
+        while let Some((at, byte)) = next_of(self.text.as_bytes(), next, &MARKS) {
+            next = match byte {
                 b'\\' => self.backslash(at),
                 b'$' => self.dollar(at),
                 b'{' => {
                     self.depth += 1;
                     at + 1
                 }
-                b'}' => {
-                    self.closing_brace(at);
-                    at + 1
-                }
-                _ => at + 1,
+                _ => self.closing_brace(at),
             };
         }
         self.finish();
     }
 
-    fn closing_brace(&mut self, at: usize) {
+    fn closing_brace(&mut self, at: usize) -> usize {
         self.depth = self.depth.saturating_sub(1);
         if let Some((start, content, depth)) = self.open_box
             && depth == self.depth
@@ -172,6 +168,7 @@ impl<'t> Scanner<'t> {
         if self.words == Some(self.depth) {
             self.words = None;
         }
+        at + 1
     }
 
     fn push_box(&mut self, start: usize, content: Range<usize>, end: usize) {

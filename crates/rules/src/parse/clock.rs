@@ -74,6 +74,11 @@ fn year_of_era(text: &str) -> Option<String> {
 /// A date as ISO 8601 writes it, `-05-17` where the year is not said: `2020-05-17` of itself, of "17 May 2020", "May 17th, 2020", `17.05.2020` and `5/17/2020`. A
 /// date that may be read with its day and month swapped stays as it is.
 pub(crate) fn date(text: &str) -> Option<String> {
+    const PARTED: [char; 5] = [' ', ',', '-', '/', '.'];
+    let begins = |it: char| it.is_alphanumeric() || PARTED.contains(&it);
+    if !text.starts_with(begins) || !text.contains(PARTED) {
+        return None;
+    }
     if let Some(year) = year_of_era(text) {
         return Some(year);
     }
@@ -81,7 +86,7 @@ pub(crate) fn date(text: &str) -> Option<String> {
         return None;
     }
     let parts: Vec<&str> = text
-        .split([' ', ',', '-', '/', '.'])
+        .split(PARTED)
         .filter(|part| !part.is_empty() && !matches!(*part, "of" | "the"))
         .collect();
     let [a, b, ref rest @ ..] = parts[..] else {
@@ -98,7 +103,7 @@ pub(crate) fn date(text: &str) -> Option<String> {
         number(digits.unwrap_or(part), 2)
     };
     let month = |part: &str| {
-        let mut names = words::MONTH.iter().filter(|_| words::MONTH.contains(part));
+        let mut names = words::MONTH.contains(part).then(|| words::MONTH.iter())?;
         let place = names.position(|it| it.eq_ignore_ascii_case(part))?;
         u32::try_from(place % 12).ok().map(|it| it + 1)
     };
@@ -125,15 +130,11 @@ pub(crate) fn date(text: &str) -> Option<String> {
                     (year, month, day)
                 }
                 (day, month, year) if c.len() == 4 && text.contains('.') => (year, month, day),
-                (first, second, year) if c.len() == 4 && text.contains('/') => {
-                    if first > 12 {
-                        (year, second, first)
-                    } else if second > 12 {
-                        (year, first, second)
-                    } else {
-                        return Some(text.to_owned());
-                    }
-                }
+                (first, second, year) if c.len() == 4 && text.contains('/') => match () {
+                    () if first > 12 => (year, second, first),
+                    () if second > 12 => (year, first, second),
+                    () => return Some(text.to_owned()),
+                },
                 _ => return None,
             }
         };
