@@ -126,11 +126,7 @@ impl<'t> Parser<'t> {
 
     /// The token at an index, within the current limit.
     pub(super) fn at(&self, index: usize) -> Option<&Token<'t>> {
-        if index < self.here.limit {
-            self.tokens.get(index)
-        } else {
-            None
-        }
+        self.tokens.get(index).filter(|_| index < self.here.limit)
     }
 
     /// The kind of the token at an index, within the current limit.

@@ -3,10 +3,12 @@
 use super::ParseError;
 use super::items;
 use super::lexer::{Lexed, lex};
+use super::number;
 use super::parser::{Parser, is_too_deep};
 use super::plain::plain_text;
 use super::prose::is_text;
-use super::token::{Kind, Space};
+use super::token::{Kind, Numeral, Space};
+use super::units::unit;
 use super::worded::{announced, worded};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Quantity};
@@ -21,11 +23,8 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
     if inner.is_empty() {
         return Err(ParseError::Empty);
     }
-    if inner.len() <= 18
-        && inner.bytes().all(|byte| byte.is_ascii_digit())
-        && let Ok(value) = inner.parse::<i64>()
-    {
-        return Ok(Answer::Quantity(Quantity::bare(Expr::integer(value))));
+    if let Some(answer) = measured(inner) {
+        return Ok(answer);
     }
     if inner.len() <= LONGEST_TEXT
         && let Some(answer) = worded(inner)
@@ -48,6 +47,32 @@ pub(super) fn parse(text: &str) -> Result<Answer, ParseError> {
         }
         other => other,
     }
+}
+
+/// What [`formula`] makes of a number in plain digits with no more than the name of its unit after it: "18.50 dollars".
+pub(super) fn measured(text: &str) -> Option<Answer> {
+    const LONGEST: usize = 18;
+    let (number, name) = text.split_once(' ').unwrap_or((text, ""));
+    let (whole, places) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    let named = name.len() > 3 && name.bytes().all(|it| it.is_ascii_lowercase());
+    let plain = named || number.len() == text.len();
+    if number.len() > LONGEST || !(digits(whole) && digits(places) && plain) {
+        return None;
+    }
+    let point = (whole.len() < number.len()).then_some(whole.len() as u32);
+    let value = number::value(&Numeral {
+        point,
+        ..Numeral::digits(number)
+    })?;
+    let mut quantity = Quantity::bare(value.expr);
+    quantity.places = value.places;
+    match currency(name) {
+        _ if !named => {}
+        Some((code, 1)) => quantity.currency = Some(code.into()),
+        _ => quantity.unit = Some(unit(name).filter(|_| is_unit(name))?),
+    }
+    Some(Answer::Quantity(quantity))
 }
 
 /// Reads a formula, whole.

@@ -1,5 +1,4 @@
-//! Units as they are written: with exponents, products and quotients, in LaTeX or words. Each unit is a line of
-//! `lexicon/units.tsv`.
+//! Units as they are written: with exponents, products and quotients, in LaTeX or words. Each unit is a line of `lexicon/units.tsv`.
 
 use crate::algebra::Rational;
 use crate::answer::Unit;
@@ -12,13 +11,10 @@ const TEMPERATURE: Dimension = [0, 0, 0, 0, 1, 0, 0, 0, 0];
 /// The dimension and size of a unit in one word, prefix and plural included.
 fn word(name: &str) -> Option<(Dimension, Rational)> {
     let unit = unit_word(name)?;
-    let size = Rational::from_parts(unit.numerator.into(), unit.denominator.into());
-    let ten = Rational::from(dashu_int::IBig::from(10).pow(unit.power.unsigned_abs() as usize));
-    let size = if unit.power >= 0 {
-        size * ten
-    } else {
-        size / ten
-    };
+    let mut size = Rational::from_parts(unit.numerator.into(), unit.denominator.into());
+    if unit.power != 0 {
+        size *= Rational::from(10).pow(unit.power as isize);
+    }
     Some((unit.dimension, size))
 }
 
@@ -110,12 +106,7 @@ fn compound(text: &str) -> Option<(Dimension, Rational)> {
         for (sum, own) in dimension.iter_mut().zip(found.0) {
             *sum = sum.checked_add(own.checked_mul(exponent)?)?;
         }
-        let factor = found.1.pow(isize::from(exponent.abs()));
-        size = if exponent >= 0 {
-            size * factor
-        } else {
-            size / factor
-        };
+        size *= found.1.pow(isize::from(exponent));
     }
     (!bracket).then_some((dimension, size))
 }

@@ -4,7 +4,7 @@ mod algebra;
 mod hostile;
 mod properties;
 
-use super::{Answer, parse, render};
+use super::{Answer, parse, render, text, worded};
 
 /// The kind of the answer that a text is read as, and its rendered form.
 fn read(text: &str) -> (String, String) {
@@ -41,4 +41,35 @@ fn texts_are_read_as_recorded() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_number_with_its_unit_is_what_its_formula_is() {
+    let units = crate::lexicon::rows(include_str!("../../lexicon/units.tsv"));
+    let units = units.flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>());
+    let money = crate::lexicon::units::currency_names().map(str::to_owned);
+    let mut read = 0;
+    for name in units.chain(money) {
+        for name in [&name, &format!("{name}s"), &format!("kilo{name}"), ""] {
+            for number in [
+                "1",
+                "18",
+                "007",
+                "0.5",
+                "18.50",
+                "1.234",
+                "12.000",
+                "999999999999999999",
+            ] {
+                let text = format!("{number} {name}");
+                if let Some(answer) = text::measured(text.trim_end()) {
+                    let formula = || text::formula(text.trim_end());
+                    let slow = worded::worded(text.trim_end()).map_or_else(formula, Ok);
+                    assert_eq!(Ok(answer), slow, "{text}");
+                    read += usize::from(!name.is_empty());
+                }
+            }
+        }
+    }
+    assert!(read > 1_000, "{read}");
 }
