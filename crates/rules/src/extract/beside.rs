@@ -73,8 +73,8 @@ struct Token {
 /// What a dash before words is looked up as: it sets them off, and takes nothing away.
 const SETS_OFF: &str = "—";
 
-/// The words and signs of a text, at most `most`; markup, quotes and blanks are none.
-fn tokens(text: &str, most: usize, how: How) -> Vec<Token> {
+/// The words and signs of a text, at most `most`; markup, quotes and blanks are none. `follows`: do they stand after the value?
+fn tokens(text: &str, most: usize, how: How, follows: bool) -> Vec<Token> {
     let in_word = |it: char| it.is_alphanumeric() || matches!(it, '\'' | '’');
     // Most words are longer than two letters.
     let mut found = Vec::with_capacity(most.min(text.len() / 4 + 2));
@@ -99,7 +99,7 @@ fn tokens(text: &str, most: usize, how: How) -> Vec<Token> {
             let said = if dash { SETS_OFF } else { &rest[..length] };
             found.push(Token {
                 start: at,
-                classes: TABLE.classes(said, how),
+                classes: TABLE.classes(said, how, follows, found.len()),
                 word,
             });
         }
@@ -173,7 +173,7 @@ impl Sides {
             _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
         };
         let mut sides = Self {
-            before: tokens(&before[from..], FAR, how),
+            before: tokens(&before[from..], FAR, how, false),
             after: Vec::new(),
             own: 0,
             bracket: Vec::new(),
@@ -183,8 +183,8 @@ impl Sides {
         let aside = aside.and_then(|it| it.split_once(')'));
         let (aside, rest) = aside.unwrap_or(("", after));
         let most = if how == How::Boxed { AFTER_BOX } else { MOST };
-        sides.bracket = tokens(aside, most, how);
-        sides.after = tokens(rest, most, how);
+        sides.bracket = tokens(aside, most, how, true);
+        sides.after = tokens(rest, most, how, true);
         let all = [&sides.before, &sides.after, &sides.bracket];
         sides.classes = all
             .into_iter()
@@ -302,7 +302,7 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
     if aside.starts_with(char::is_numeric) && aside.chars().all(sign) && !is_same(value, aside) {
         return true;
     }
-    let tokens = tokens(after, MOST, How::Announced);
+    let tokens = tokens(after, MOST, How::Announced, true);
     let again = rows_of(Place::Again, How::Announced).find_map(|row| {
         let mut places = 0..tokens.len();
         places.find_map(|at| matches(row, &tokens, at))

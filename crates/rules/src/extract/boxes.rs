@@ -122,11 +122,8 @@ pub(super) fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     if unit.is_empty() && sign.is_empty() {
         return inner;
     }
-    let gap = if unit.is_empty() || unit.starts_with(['%', '\\', '^', '°']) {
-        ""
-    } else {
-        " "
-    };
+    let glued = unit.is_empty() || unit.starts_with(['%', '\\', '^', '°']);
+    let gap = if glued { "" } else { " " };
     Cow::Owned(format!("{sign}{inner}{gap}{}", unit.replace('$', "")))
 }
 

@@ -576,8 +576,7 @@ impl<'t> Search<'t, '_, '_> {
         }
     }
 
-    /// What "A:" announces at the beginning of the last line. It may be the letter of a choice all the same: that stands
-    /// after it among the candidates.
+    /// What "A:" announces at the beginning of the last line. It may be the letter of a choice all the same: that stands after it among the candidates.
     fn after_letter(&mut self) {
         let text = self.source.text;
         let Some(at) = letter_end(text) else {

@@ -224,11 +224,8 @@ fn exponent(text: &str) -> usize {
     // "m$^2$"
     if let Some(inner) = text.strip_prefix("$^") {
         let end = 1 + exponent(&text[1..]);
-        return if end > 2 && inner[end - 2..].starts_with('$') {
-            end + 1
-        } else {
-            0
-        };
+        let closes = end > 2 && inner[end - 2..].starts_with('$');
+        return usize::from(closes) * (end + 1);
     }
     if let Some(rest) = text.strip_prefix('^') {
         let group = super::symbols::group(rest);

@@ -100,8 +100,7 @@ fn truth_value<'t>(source: Source<'t, '_>, range: &Range<usize>) -> Option<Candi
     set_off.then(|| Candidate::new(word, Form::Words, range.clone()))
 }
 
-/// "No. Consider $x = 2$.": a paragraph that begins with its answer; a choice on a line of its own before its reasons.
-/// May what follows go back on it?
+/// "No. Consider $x = 2$.": a paragraph that begins with its answer; a choice on a line of its own before its reasons. May what follows go back on it?
 pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool)> {
     if let Some(choice) = opening_choice(source) {
         return Some((choice, false));

@@ -1,8 +1,7 @@
 //! When a stretch of text is one plain number, and which.
 //!
-//! A plain number may carry a sign, grouped thousands, a fraction, a power of ten, a currency, a unit, LaTeX and Markdown
-//! dress. An operand of an expression (`3/4`, `2π`, `10 - 5`), a scaled number (`5 million`) or a name (`H2O`) is none:
-//! reading a piece of it would make up a value.
+//! A plain number may carry a sign, grouped thousands, a fraction, a power of ten, a currency, a unit, LaTeX and Markdown dress. An operand of an expression
+//! (`3/4`, `2π`, `10 - 5`), a scaled number (`5 million`) or a name (`H2O`) is none: reading a piece of it would make up a value.
 //!
 //! Thousands are grouped by commas, apostrophes or spaces that do not break a line (`12'500`), one kind throughout. With
 //! a plain space, `12 500` may be one number or two: it is one where it is all that was answered, and else it is left open.

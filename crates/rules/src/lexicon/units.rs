@@ -76,11 +76,8 @@ fn entry(row: &[&'static str]) -> Option<UnitWord> {
         let digits = factor.find(|c: char| c == '-' || c.is_ascii_digit());
         let (base, exponent) = factor.split_at(digits.unwrap_or(factor.len()));
         let index = BASES.iter().position(|own| *own == base)?;
-        dimension[index] = if exponent.is_empty() {
-            1
-        } else {
-            exponent.parse().ok()?
-        };
+        let one = exponent.is_empty().then_some(1);
+        dimension[index] = one.or_else(|| exponent.parse().ok())?;
     }
     let (above, below) = row.get(2)?.split_once('/').unwrap_or((row.get(2)?, "1"));
     let ((numerator, scale), (denominator, _)) = (decimal(above)?, decimal(below)?);

@@ -169,11 +169,8 @@ fn grouped(lexer: &mut Lexer<'_>, start: usize, end: usize) -> usize {
                 if weak {
                     lexer.next.ungrouped = run_of_commas(lexer, from + digits);
                 }
-                return if kind.is_some() && !weak {
-                    reached
-                } else {
-                    end
-                };
+                let sure = kind.is_some() && !weak;
+                return if sure { reached } else { end };
             }
             break;
         }

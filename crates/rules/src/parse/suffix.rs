@@ -151,8 +151,7 @@ pub(super) fn is_temperature(parser: &Parser<'_>) -> bool {
     matches!(read_suffix(parser, parser.pos(), true), Some((Suffix::Unit(unit), _)) if !unit.offset.is_zero())
 }
 
-/// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none.
-/// `strict`: only real units.
+/// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none. `strict`: only real units.
 pub(super) fn read_suffix(
     parser: &Parser<'_>,
     from: usize,

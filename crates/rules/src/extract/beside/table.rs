@@ -129,8 +129,8 @@ fn words_of_shape(name: &str) -> Vec<&'static str> {
 /// The table: which classes a word has, and the rows.
 pub(super) struct Table {
     classes: HashMap<Vec<u8>, Set, BuildHasherDefault<KeyHasher>>,
-    /// For each kind of answer the shapes that its rows ask for, by their places in [`SHAPES`], with their classes.
-    shapes: [Vec<(usize, Set)>; How::LETTERS.len()],
+    /// For each kind of answer, on either side of it, and shape: how many words from the value on rows ask for it, and the classes that it is in.
+    shapes: [[[(usize, Set); SHAPES.len()]; 2]; How::LETTERS.len()],
     /// How words end that deny as the ending by itself does: "isn't".
     negating: Vec<&'static str>,
     /// The classes of verbs before a value, of what may stand between a bound and its value, and of what ends a clause.
@@ -155,7 +155,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
         .rows
         .resize_with(PLACES.len() * How::LETTERS.len(), Vec::new);
     let mut names: HashMap<&'static str, usize> = HashMap::new();
-    let mut class = |table: &mut Table, name: &'static str, how: u8| {
+    let mut class = |table: &mut Table, name: &'static str, asked: (u8, usize, usize)| {
         let next = names.len();
         let class = *names.entry(name).or_insert_with(|| {
             for word in name.split('|') {
@@ -163,26 +163,23 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             }
             next
         });
+        let (how, side, words) = asked;
         let shapes = table.shapes.iter_mut().enumerate();
         for (_, own) in shapes.filter(|(at, _)| name.contains('<') && how >> at & 1 == 1) {
-            let named = |it: &usize| name.split('|').any(|own| own == SHAPES[*it].0);
-            for shape in (0..SHAPES.len()).filter(named) {
-                if own.iter().all(|it| it.0 != shape) {
-                    own.push((shape, Set::default()));
+            for ((shape, _), own) in SHAPES.iter().zip(&mut own[side]) {
+                if name.split('|').any(|it| it == *shape) {
+                    own.0 = own.0.max(words);
+                    own.1.insert(class);
                 }
-                let sets = own.iter_mut().filter(|it| it.0 == shape);
-                sets.for_each(|it| it.1.insert(class));
             }
         }
         class
     };
-    table.verb = class(&mut table, "@verb_of_value", 0);
-    table.passed = class(
-        &mut table,
-        "@passed_before_value|@kind_of_answer|<currency>",
-        0,
-    );
-    table.stop = class(&mut table, "@ends_clause|,", 0);
+    let none = (0, 0, 0);
+    table.verb = class(&mut table, "@verb_of_value", none);
+    let passed = "@passed_before_value|@kind_of_answer|<currency>";
+    table.passed = class(&mut table, passed, none);
+    table.stop = class(&mut table, "@ends_clause|,", none);
     for row in rows(BESIDE) {
         if let [how, named, pattern] = row[..]
             && let Some(place) = place(named)
@@ -192,14 +189,20 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 None => vec![pattern],
             };
             let how = How::mask(how);
+            let side = usize::from(named.starts_with("value") || named == "ends");
             for phrase in phrases {
-                let mut item = |it: &'static str| match it.strip_prefix('!') {
-                    Some(name) => Item::IsNot(class(&mut table, name, how)),
-                    None if it == "…" => Item::Gap(GAP, true),
-                    None if it == "……" => Item::Gap(FAR_GAP, false),
-                    None => Item::Is(class(&mut table, it, how)),
+                // A row that begins at the value asks no word but its own.
+                let near = named.ends_with('…') && !phrase.contains('…');
+                let mut item = |(at, it): (usize, &'static str)| {
+                    let asked = (how, side, if near { at + 1 } else { usize::MAX });
+                    match it.strip_prefix('!') {
+                        Some(name) => Item::IsNot(class(&mut table, name, asked)),
+                        None if it == "…" => Item::Gap(GAP, true),
+                        None if it == "……" => Item::Gap(FAR_GAP, false),
+                        None => Item::Is(class(&mut table, it, asked)),
+                    }
                 };
-                let row: Row = phrase.split(' ').map(&mut item).collect();
+                let row: Row = phrase.split(' ').enumerate().map(&mut item).collect();
                 for at in (0..How::LETTERS.len()).filter(|at| how >> at & 1 == 1) {
                     table.rows[place * How::LETTERS.len() + at].push(row.clone());
                 }
@@ -230,8 +233,8 @@ impl Table {
         }
     }
 
-    /// The classes of a word or sign beside an answer that was found so.
-    pub(super) fn classes(&self, word: &str, how: How) -> Set {
+    /// The classes of a word or sign on a side of an answer that was found so, with so many before it.
+    pub(super) fn classes(&self, word: &str, how: How, follows: bool, at: usize) -> Set {
         const LONGEST: usize = 48;
         let mut buffer = [0; LONGEST];
         let mut set = Set::default();
@@ -247,8 +250,9 @@ impl Table {
             let own = self.classes.get(ending.as_bytes());
             set.join(own.copied().unwrap_or_default());
         }
-        for (shape, own) in &self.shapes[how as usize] {
-            if SHAPES[*shape].1(word) {
+        let asked = &self.shapes[how as usize][usize::from(follows)];
+        for ((_, is), (words, own)) in SHAPES.iter().zip(asked) {
+            if at < *words && is(word) {
                 set.join(*own);
             }
         }
