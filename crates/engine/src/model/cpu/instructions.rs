@@ -5,9 +5,9 @@
 //! tests and benches see on one machine what others run.
 //!
 //! What a kernel does must be inlined into the function that has the instructions: a call for each vector costs a hundred
-//! times its work. `#[inline(always)]` sees to that, which a closure cannot have, and neither has what iterates over an
-//! array by value. So vectors are in loops over references or indices, not in closures, those of `array::map` among them.
-//! `tests/instructions` compares the sets' speed.
+//! times its work. `#[inline(always)]` sees to that, which no closure and no iterator over an array by value can have. So
+//! vectors are in loops over references or indices, not in closures, and bits become vectors by the macro `pulp::cast!`:
+//! what its function checks of addresses with debug assertions keeps them in memory. `tests/instructions` compares speeds.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm256_cvtph_ps;
@@ -324,13 +324,13 @@ impl Vectors for Avx512 {
     #[inline(always)]
     fn widen_integers<const W: usize>(self, row: &[u16; PANEL]) -> [U32s<Self>; W] {
         let avx512f = self.simd.avx512f;
-        [pulp::cast(avx512f._mm512_cvtepu16_epi32(pulp::cast(*row))); W]
+        [pulp::cast!(avx512f._mm512_cvtepu16_epi32(pulp::cast!(*row))); W]
     }
 
     #[inline(always)]
     fn widen_halves<const W: usize>(self, row: &[u16; PANEL]) -> [F32s<Self>; W] {
         let avx512f = self.simd.avx512f;
-        [pulp::cast(avx512f._mm512_cvtph_ps(pulp::cast(*row))); W]
+        [pulp::cast!(avx512f._mm512_cvtph_ps(pulp::cast!(*row))); W]
     }
 }
 
@@ -357,10 +357,10 @@ impl Vectors for Avx2 {
 
     #[inline(always)]
     fn widen_integers<const W: usize>(self, row: &[u16; PANEL]) -> [U32s<Self>; W] {
-        let halves: [[u16; 8]; 2] = pulp::cast(*row);
+        let halves: [[u16; 8]; 2] = pulp::cast!(*row);
         let mut out = [self.simd.splat_u32s(0); W];
         for (to, half) in out.iter_mut().zip(&halves) {
-            *to = pulp::cast(self.simd.avx2._mm256_cvtepu16_epi32(pulp::cast(*half)));
+            *to = pulp::cast!(self.simd.avx2._mm256_cvtepu16_epi32(pulp::cast!(*half)));
         }
         out
     }
@@ -385,8 +385,8 @@ kernel!(
             if i % 2 == 0 {
                 prefetch(from.as_ptr().wrapping_add(length).cast());
             }
-            let [a, b] = pulp::cast(*from);
-            *to = pulp::cast([_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)]);
+            let [a, b] = pulp::cast!(*from);
+            *to = pulp::cast!([_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)]);
         }
     }
 );

@@ -104,11 +104,11 @@ fn rows_unpacked<G: Nibbles, const R: usize>(
     let mut out = [[_mm256_setzero_ps(); 2]; R];
     if first > 0 {
         for r in 0..R {
-            out[r] = cast(sums[row + r][0].0);
+            out[r] = cast!(sums[row + r][0].0);
         }
     }
     for (b, [block]) in piece.iter().enumerate() {
-        let mins: [__m256; 2] = cast(block.mins);
+        let mins: [__m256; 2] = cast!(block.mins);
         for part in 0..G::SCALES {
             let mut sums = [Sums::new(); R];
             let vectors_of = BLOCK / 4 / G::SCALES;
@@ -121,7 +121,7 @@ fn rows_unpacked<G: Nibbles, const R: usize>(
                     }
                 }
             }
-            let scales: [__m256; 2] = cast(block.scales[part]);
+            let scales: [__m256; 2] = cast!(block.scales[part]);
             for r in 0..R {
                 let x = &x[r][b];
                 let (scale, sum) = (_mm256_set1_ps(x.scale), _mm256_set1_ps(x.negative_sum));
@@ -137,7 +137,7 @@ fn rows_unpacked<G: Nibbles, const R: usize>(
         }
     }
     for r in 0..R {
-        sums[row + r][0].0 = cast(out[r]);
+        sums[row + r][0].0 = cast!(out[r]);
     }
 }
 
@@ -326,7 +326,7 @@ fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> [__m256i; 2] {
         w = pair(w, bits, i % 4);
     }
     if G::CODES {
-        let numbers = _mm256_broadcastsi128_si256(cast(NUMBERS));
+        let numbers = _mm256_broadcastsi128_si256(cast!(NUMBERS));
         for v in 0..2 {
             w[v] = _mm256_shuffle_epi8(numbers, w[v]);
         }
@@ -402,41 +402,41 @@ fn pair(mut w: [__m256i; 2], bits: &Vector, i: usize) -> [__m256i; 2] {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn vectors(bytes: &Vector) -> [__m256i; 2] {
-    cast(bytes.0)
+    cast!(bytes.0)
 }
 
 /// Four inputs of a row, for each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn inputs(values: [i8; 4]) -> __m256i {
-    _mm256_set1_epi32(cast(values))
+    _mm256_set1_epi32(cast!(values))
 }
 
 /// Converts numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves(bits: &[u16; 16]) -> [__m256; 2] {
-    let [a, b] = cast(*bits);
+    let [a, b] = cast!(*bits);
     [_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes(bytes: &[u8; 16]) -> [__m256; 2] {
-    let [a, b]: [u64; 2] = cast(*bytes);
+    let [a, b]: [u64; 2] = cast!(*bytes);
     [
-        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast([a, 0]))),
-        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast([b, 0]))),
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast!([a, 0]))),
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(cast!([b, 0]))),
     ]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn signed_bytes(bytes: &[i8; 16]) -> [__m256; 2] {
-    let [a, b]: [u64; 2] = cast(*bytes);
+    let [a, b]: [u64; 2] = cast!(*bytes);
     [
-        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast([a, 0]))),
-        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast([b, 0]))),
+        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast!([a, 0]))),
+        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(cast!([b, 0]))),
     ]
 }
 
@@ -444,9 +444,9 @@ fn signed_bytes(bytes: &[i8; 16]) -> [__m256; 2] {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn powers(exponents: &[u8; 16]) -> [__m256; 2] {
-    let [a, b]: [u64; 2] = cast(*exponents);
-    let a = _mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(cast([a, 0])));
-    let b = _mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(cast([b, 0])));
+    let [a, b]: [u64; 2] = cast!(*exponents);
+    let a = _mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(cast!([a, 0])));
+    let b = _mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(cast!([b, 0])));
     let half = _mm256_set1_ps(0.5);
     [
         _mm256_mul_ps(_mm256_castsi256_ps(a), half),

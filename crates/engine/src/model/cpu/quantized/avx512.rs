@@ -115,7 +115,7 @@ fn rows_unpacked<G: Nibbles, const R: usize>(
     if first > 0 {
         for r in 0..R {
             for p in 0..PANELS {
-                out[r][p] = cast(outputs[row + r][p].0);
+                out[r][p] = cast!(outputs[row + r][p].0);
             }
         }
     }
@@ -139,10 +139,10 @@ fn rows_unpacked<G: Nibbles, const R: usize>(
                 let scale = _mm512_set1_ps(x[r][b].scale);
                 let negative_sum = _mm512_set1_ps(x[r][b].negative_sum);
                 for p in 0..PANELS {
-                    let scale = _mm512_mul_ps(cast(blocks[p].scales[part]), scale);
+                    let scale = _mm512_mul_ps(cast!(blocks[p].scales[part]), scale);
                     out[r][p] = _mm512_fmadd_ps(scale, _mm512_cvtepi32_ps(sums[r][p]), out[r][p]);
                     if G::MINS {
-                        let mins = cast(blocks[p].mins);
+                        let mins = cast!(blocks[p].mins);
                         out[r][p] = _mm512_fmadd_ps(mins, negative_sum, out[r][p]);
                     }
                 }
@@ -151,7 +151,7 @@ fn rows_unpacked<G: Nibbles, const R: usize>(
     }
     for r in 0..R {
         for p in 0..PANELS {
-            outputs[row + r][p].0 = cast(out[r][p]);
+            outputs[row + r][p].0 = cast!(out[r][p]);
         }
     }
 }
@@ -287,7 +287,7 @@ fn numbers<G: Nibbles>(group: &G, block: usize, i: usize) -> __m512i {
         w = _mm512_or_si512(w, _mm512_and_si512(bits, _mm512_set1_epi8(48)));
     }
     if G::CODES {
-        w = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(cast(NUMBERS)), w);
+        w = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(cast!(NUMBERS)), w);
     }
     w
 }
@@ -317,38 +317,38 @@ fn factors<G: Nibbles>(group: &G, block: usize, half: usize) -> (__m512, __m512)
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn powers(exponents: &[u8; 16]) -> __m512 {
-    let exponents = _mm512_slli_epi32::<23>(_mm512_cvtepu8_epi32(cast(*exponents)));
+    let exponents = _mm512_slli_epi32::<23>(_mm512_cvtepu8_epi32(cast!(*exponents)));
     _mm512_mul_ps(_mm512_castsi512_ps(exponents), _mm512_set1_ps(0.5))
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector(bytes: &Vector) -> __m512i {
-    cast(bytes.0)
+    cast!(bytes.0)
 }
 
 /// Four inputs of a row, for each lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn inputs(values: [i8; 4]) -> __m512i {
-    _mm512_set1_epi32(cast(values))
+    _mm512_set1_epi32(cast!(values))
 }
 
 /// Converts numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves(bits: [u16; 16]) -> __m512 {
-    _mm512_cvtph_ps(cast(bits))
+    _mm512_cvtph_ps(cast!(bits))
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn bytes(bytes: [u8; 16]) -> __m512 {
-    _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(cast(bytes)))
+    _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(cast!(bytes)))
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn signed_bytes(bytes: [i8; 16]) -> __m512 {
-    _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(cast(bytes)))
+    _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(cast!(bytes)))
 }

@@ -291,12 +291,12 @@ macro_rules! products {
         #[target_feature(enable = $features)]
         fn unpack<G: Nibbles>(group: &G, block: usize, to: &mut Unpacked) {
             for i in 0..BLOCK / 4 {
-                to.numbers[i] = Vector(cast(numbers(group, block, i)));
+                to.numbers[i] = Vector(cast!(numbers(group, block, i)));
             }
             for part in 0..G::SCALES {
                 let (scales, mins) = factors(group, block, part);
-                to.scales[part] = cast(scales);
-                to.mins = cast(mins);
+                to.scales[part] = cast!(scales);
+                to.mins = cast!(mins);
             }
         }
 
