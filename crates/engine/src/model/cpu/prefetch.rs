@@ -3,19 +3,17 @@
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
-/// How far ahead of a single pass memory is prefetched, in bytes of each piece. It is less if there are many pieces, so that
-/// prefetched memory is still in the first-level cache when it is read.
-const fn distance(pieces: usize) -> usize {
-    if pieces > 2 { 4 << 10 } else { 16 << 10 }
-}
+/// How far ahead of a single pass memory is prefetched, in bytes of each piece.
+const DISTANCE: usize = 4 << 10;
 
-/// Prefetches the cache line of an address, which may be any; the program does not wait for it.
+/// Prefetches the cache line of an address, which may be any, into the second-level cache; the program does not wait for it. The first
+/// level can wait for so few lines at a time that memory would be read at half its speed.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
     // Every such processor has SSE, so the check is resolved at compile time.
     #[cfg(target_arch = "x86_64")]
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
-        sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
@@ -44,7 +42,7 @@ impl<const P: usize> Ahead<P> {
     pub(crate) fn new<T>(pieces: [&[T]; P], stride: usize, (pass, passes): (usize, usize)) -> Self {
         let length = pieces.first().map_or(0, |piece| size_of_val(*piece));
         let distance = match passes {
-            1 => length.min(distance(P)),
+            1 => length.min(DISTANCE),
             _ => length,
         };
         Self {

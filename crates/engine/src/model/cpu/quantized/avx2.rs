@@ -25,34 +25,25 @@ use super::{
     Q8Group, Q40Group, Q41Group, Q50Group, Q51Group, RowBlock, Unpacked, Vector, pieces, products,
 };
 
-/// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. A few rows are
-/// limited by memory, which is faster when several places are read side by side.
+/// Loops over panels outside and rows inside, so that a panel stays in the cache while all rows use it. One panel at a time fills the
+/// registers, and memory that is read in one place is prefetched best.
 macro_rules! tiles {
     ($tile:ident $(, $kind:ty, $blocks:expr)?; $product:ident) => {
-        let (rows, panels) = ($product.rows(), $product.panels());
-        let mut panel = 0;
-        while panel < panels {
-            let at_once = match (rows, panels - panel) {
-                (1..=2, 4..) => 4,
-                _ => 1,
-            };
+        let (rows, passes) = ($product.rows(), $product.rows().div_ceil(4));
+        for panel in 0..$product.panels() {
             let mut row = 0;
-            let passes = rows.div_ceil(4);
             for pass in 0..passes {
                 // Even groups: 6 rows go as 3 + 3, not as 4 + 2.
                 let take = (rows - row).div_ceil(passes - pass);
                 let pass = (pass, passes);
-                match (take, at_once) {
-                    (1, 4) => $tile::<$($kind, { $blocks },)? 1, 4>($product, row, panel, pass),
-                    (_, 4) => $tile::<$($kind, { $blocks },)? 2, 4>($product, row, panel, pass),
-                    (1, _) => $tile::<$($kind, { $blocks },)? 1, 1>($product, row, panel, pass),
-                    (2, _) => $tile::<$($kind, { $blocks },)? 2, 1>($product, row, panel, pass),
-                    (3, _) => $tile::<$($kind, { $blocks },)? 3, 1>($product, row, panel, pass),
-                    _ => $tile::<$($kind, { $blocks },)? 4, 1>($product, row, panel, pass),
+                match take {
+                    1 => $tile::<$($kind, { $blocks },)? 1>($product, row, panel, pass),
+                    2 => $tile::<$($kind, { $blocks },)? 2>($product, row, panel, pass),
+                    3 => $tile::<$($kind, { $blocks },)? 3>($product, row, panel, pass),
+                    _ => $tile::<$($kind, { $blocks },)? 4>($product, row, panel, pass),
                 }
                 row += take;
             }
-            panel += at_once;
         }
     };
 }
@@ -204,108 +195,108 @@ impl Sums {
     }
 }
 
-/// `R` rows times `P` panels, all inputs.
+/// `R` rows times a panel, all inputs.
 ///
 /// Weights of eight bits fit if their sign is moved to the activation: twice 128 · 127 is 32,512.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile_q8<const R: usize, const P: usize>(
+fn tile_q8<const R: usize>(
     product: &mut Product<'_, '_, Q8Group>,
     row: usize,
     panel: usize,
     passes: (usize, usize),
 ) {
-    let weights: [&[Q8Group]; P] = product.weights(panel);
+    let [weights] = product.weights(panel);
     let x: [&[[RowBlock; 2]]; R] = product.activations(row);
     let top = _mm256_set1_epi8(-128);
-    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
-    let mut ahead = product.ahead(weights, passes);
+    let mut out = [[_mm256_setzero_ps(); 2]; R];
+    let mut ahead = product.ahead([weights], passes);
     for g in 0..product.groups {
         ahead.until((g + 1) * size_of::<Q8Group>());
-        for p in 0..P {
-            let group = &weights[p][g];
-            for half in 0..2 {
-                let mut sums = [Sums::new(); R];
-                for i in 0..8 {
-                    let [a, b] = vectors(&group.weights[half][i]);
-                    let w = [_mm256_xor_si256(a, top), _mm256_xor_si256(b, top)];
-                    let size = [_mm256_abs_epi8(w[0]), _mm256_abs_epi8(w[1])];
-                    for r in 0..R {
-                        let x = inputs(x[r][g][half].values[i]);
-                        for v in 0..2 {
-                            let pairs = _mm256_maddubs_epi16(size[v], _mm256_sign_epi8(x, w[v]));
-                            let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-                            sums[r].wide[v] = _mm256_add_epi32(sums[r].wide[v], fours);
-                        }
+        let group = &weights[g];
+        for half in 0..2 {
+            let mut sums = [Sums::new(); R];
+            for i in 0..8 {
+                let [a, b] = vectors(&group.weights[half][i]);
+                let w = [_mm256_xor_si256(a, top), _mm256_xor_si256(b, top)];
+                let size = [_mm256_abs_epi8(w[0]), _mm256_abs_epi8(w[1])];
+                for r in 0..R {
+                    let x = inputs(x[r][g][half].values[i]);
+                    for v in 0..2 {
+                        let pairs = _mm256_maddubs_epi16(size[v], _mm256_sign_epi8(x, w[v]));
+                        let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+                        sums[r].wide[v] = _mm256_add_epi32(sums[r].wide[v], fours);
                     }
                 }
-                let scales = halves(&group.scales[half]);
-                for r in 0..R {
-                    let scale = _mm256_set1_ps(x[r][g][half].scale);
-                    let sums = sums[r].plus(0);
-                    for v in 0..2 {
-                        let scale = _mm256_mul_ps(scales[v], scale);
-                        out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
-                    }
+            }
+            let scales = halves(&group.scales[half]);
+            for r in 0..R {
+                let scale = _mm256_set1_ps(x[r][g][half].scale);
+                let sums = sums[r].plus(0);
+                for v in 0..2 {
+                    let scale = _mm256_mul_ps(scales[v], scale);
+                    out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
                 }
             }
         }
     }
-    product.store_tile(row, panel, &out);
+    for r in 0..R {
+        product.store(row + r, panel, &cast(out[r]));
+    }
 }
 
-/// `R` rows times `P` panels, all inputs, in groups of `B` blocks.
+/// `R` rows times a panel, all inputs, in groups of `B` blocks.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn tile<G: Nibbles, const B: usize, const R: usize, const P: usize>(
+fn tile<G: Nibbles, const B: usize, const R: usize>(
     product: &mut Product<'_, '_, G>,
     row: usize,
     panel: usize,
     passes: (usize, usize),
 ) {
-    let weights: [&[G]; P] = product.weights(panel);
+    let [weights] = product.weights(panel);
     let x: [&[[RowBlock; B]]; R] = product.activations(row);
-    let mut out = [[[_mm256_setzero_ps(); 2]; P]; R];
-    let mut ahead = product.ahead(weights, passes);
+    let mut out = [[_mm256_setzero_ps(); 2]; R];
+    let mut ahead = product.ahead([weights], passes);
     for g in 0..product.groups {
         ahead.until((g + 1) * size_of::<G>());
-        for p in 0..P {
-            let group = &weights[p][g];
-            for block in 0..B {
-                for part in 0..G::SCALES {
-                    let mut sums = [Sums::new(); R];
-                    // Two for each row: its sums are fetched half as often.
-                    for k in (0..BLOCK / 4 / G::SCALES).step_by(2) {
-                        let (i, j) = (G::order(part, k), G::order(part, k + 1));
-                        let (a, b) = (numbers(group, block, i), numbers(group, block, j));
-                        for r in 0..R {
-                            let x = &x[r][g][block].values;
-                            sums[r].add(a, inputs(x[i]));
-                            sums[r].add(b, inputs(x[j]));
-                            if (k + 2) % Sums::fit(G::BITS) == 0 {
-                                sums[r].widen();
-                            }
+        let group = &weights[g];
+        for block in 0..B {
+            for part in 0..G::SCALES {
+                let mut sums = [Sums::new(); R];
+                // Two for each row: its sums are fetched half as often.
+                for k in (0..BLOCK / 4 / G::SCALES).step_by(2) {
+                    let (i, j) = (G::order(part, k), G::order(part, k + 1));
+                    let (a, b) = (numbers(group, block, i), numbers(group, block, j));
+                    for r in 0..R {
+                        let x = &x[r][g][block].values;
+                        sums[r].add(a, inputs(x[i]));
+                        sums[r].add(b, inputs(x[j]));
+                        if (k + 2) % Sums::fit(G::BITS) == 0 {
+                            sums[r].widen();
                         }
                     }
-                    let (scales, mins) = factors(group, block, part);
-                    for r in 0..R {
-                        let x = &x[r][g][block];
-                        let scale = _mm256_set1_ps(x.scale);
-                        let sums = sums[r].plus(G::offset(x, part));
-                        for v in 0..2 {
-                            let scale = _mm256_mul_ps(scales[v], scale);
-                            out[r][p][v] = _mm256_fmadd_ps(scale, sums[v], out[r][p][v]);
-                            if G::MINS {
-                                let sum = _mm256_set1_ps(x.negative_sum);
-                                out[r][p][v] = _mm256_fmadd_ps(mins[v], sum, out[r][p][v]);
-                            }
+                }
+                let (scales, mins) = factors(group, block, part);
+                for r in 0..R {
+                    let x = &x[r][g][block];
+                    let scale = _mm256_set1_ps(x.scale);
+                    let sums = sums[r].plus(G::offset(x, part));
+                    for v in 0..2 {
+                        let scale = _mm256_mul_ps(scales[v], scale);
+                        out[r][v] = _mm256_fmadd_ps(scale, sums[v], out[r][v]);
+                        if G::MINS {
+                            let sum = _mm256_set1_ps(x.negative_sum);
+                            out[r][v] = _mm256_fmadd_ps(mins[v], sum, out[r][v]);
                         }
                     }
                 }
             }
         }
     }
-    product.store_tile(row, panel, &out);
+    for r in 0..R {
+        product.store(row + r, panel, &cast(out[r]));
+    }
 }
 
 /// The `i`th vector of a block's numbers.
