@@ -53,19 +53,20 @@ class Client:
         *,
         skip_bad: bool = False,
         timeout: float | None = None,
+        started: float | None = None,
         cancellation: Cancellation | None = None,
         on_verdict: Callable[[], None] | None = None,
     ) -> list[dict[str, Any]]:
         """The verdict lines of samples, each written as JSON, in their order.
 
         Lines are taken as they are finished. Where the connection fails, only samples without a verdict are sent again; the
-        server goes on with them meanwhile and judges none twice.
+        server goes on with them meanwhile and judges none twice. `timeout` counts from `started`, of the monotonic clock, or now.
 
         Raises:
             JudgeError: If the server refuses the request, cannot be reached, or `timeout` seconds are over.
         """
         cancellation = cancellation or Cancellation()
-        retry = Retry(timeout, cancellation, self._before_retry)
+        retry = Retry(timeout, cancellation, self._before_retry, started)
         lines: list[dict[str, Any] | None] = [None] * len(samples)
         while missing := [place for place, line in enumerate(lines) if line is None]:
 

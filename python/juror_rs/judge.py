@@ -106,7 +106,7 @@ class Judge:
         given = [text for option, value in options.items() if value is not None for text in (option, os.fspath(value))]
         started_with = (*given, *arguments)
         url = url or os.environ.get("JUROR_URL") or None
-        if url is not None and started_with != ("--model", "tiny"):
+        if url is not None and (named or started_with != ("--model", "tiny")):
             raise ValueError(
                 f"model, cascade, panel, protocol, device, reward, cache and arguments are for a server to be started, and that at {url} "
                 "runs; leave them away, or `url` (and JUROR_URL)"
@@ -226,7 +226,7 @@ class Judge:
         self, rows: Rows, progress: bool | None, skip_bad: bool, cancellation: Cancellation
     ) -> list[Verdict]:
         client = self._connected()
-        ends = None if self._settings.timeout is None else time.monotonic() + self._settings.timeout
+        started = time.monotonic()
         verdicts: list[Verdict] = []
         with Progress(rows.total, progress) as shown:
             for samples in _requests(rows.rows, skip_bad):
@@ -235,7 +235,8 @@ class Judge:
                     lines = client.judge(
                         [sample for sample in samples if isinstance(sample, bytes)],
                         skip_bad=skip_bad,
-                        timeout=None if ends is None else ends - time.monotonic(),
+                        timeout=self._settings.timeout,
+                        started=started,
                         cancellation=cancellation,
                         on_verdict=shown.advance,
                     )

@@ -23,13 +23,17 @@ class Retry:
     """The attempts of one call."""
 
     def __init__(
-        self, timeout: float | None, cancellation: Cancellation, before_retry: Callable[[], None] | None = None
+        self,
+        timeout: float | None,
+        cancellation: Cancellation,
+        before_retry: Callable[[], None] | None = None,
+        started: float | None = None,
     ) -> None:
         self._timeout = timeout
         self._cancellation = cancellation
         self._before_retry = before_retry
-        self._started = time.monotonic()
-        self._progressed = self._started
+        self._progressed = time.monotonic()
+        self._started = self._progressed if started is None else started
         self._failures = 0
 
     def progress(self) -> None:

@@ -101,7 +101,7 @@ COLUMNS: dict[str, _Kind] = {
     "open": "boolean",
     "raw.completion": "text",
 }
-"""Columns of a table of verdicts, those of `juror judge -o verdicts.parquet`: `confidence.process` is the column
+"""Columns of a table of verdicts, those of `juror judge -o verdicts.parquet` and `reused`: `confidence.process` is the column
 `confidence_process`; lists are JSON."""
 
 _PANDAS_TYPES: dict[_Kind, str] = {"text": "object", "boolean": "boolean", "integer": "Int64", "number": "float64"}

@@ -214,6 +214,9 @@ def test_a_call_has_a_deadline() -> None:
         with pytest.raises(JudgeError, match="not done within 0.3 s"):
             Client(server.url).judge(SAMPLES, timeout=0.3)
         assert time.monotonic() - started < 4.0
+        # One of several requests of a call: the time is the call's.
+        with pytest.raises(JudgeError, match="not done within 2 s"):
+            Client(server.url).judge(SAMPLES, timeout=2.0, started=time.monotonic() - 3.0)
 
 
 def test_a_server_that_is_known_to_be_dead_is_not_asked_again() -> None:

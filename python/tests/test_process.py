@@ -100,9 +100,11 @@ def test_settings_of_a_server_do_not_go_with_an_address(monkeypatch: pytest.Monk
             Judge(url="http://127.0.0.1:9", **settings)  # pyright: ignore[reportArgumentType]
     with faulty.serving() as server:
         monkeypatch.setenv("JUROR_URL", server.url)
-        assert Judge("tiny").url == server.url
-    with pytest.raises(ValueError, match="JUROR_URL"):
-        Judge("other")
+        assert Judge().url == server.url
+    # Who is named is started, and does not stand beside an address.
+    for model in ("tiny", "other"):
+        with pytest.raises(ValueError, match="JUROR_URL"):
+            Judge(model)
 
 
 def test_an_inspect_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,8 +186,7 @@ impl Hub {
     /// [`HubError`].
     pub fn data_set(&self, name: &DataSetName, watch: &Watch) -> Result<DataSet, HubError> {
         let found = if self.settings.offline {
-            let why =
-                "HF_HUB_OFFLINE is set: unset it, or run the same command where there is a network";
+            let why = "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set: unset it, or run the same command where there is a network";
             self.cached_data_set(name, why)?
         } else {
             match self.take_data_set(name, watch) {

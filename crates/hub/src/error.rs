@@ -111,7 +111,7 @@ pub(crate) enum Fault {
     )]
     Unreachable { host: String, message: String },
     /// Nothing may be fetched, and the cache does not have the files.
-    #[error("HF_HUB_OFFLINE is set, and the cache {} has no {what}: unset it, or run {command} where there is a network", cache.display())]
+    #[error("HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set, and the cache {} has no {what}: unset it, or run {command} where there is a network", cache.display())]
     Offline {
         command: String,
         what: String,

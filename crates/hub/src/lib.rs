@@ -170,7 +170,7 @@ impl Hub {
         if self.settings.offline {
             let command = format!("juror models pull {id}");
             let advice = format!(
-                "HF_HUB_OFFLINE is set: unset it, or run `{command}` where there is a network"
+                "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set: unset it, or run `{command}` where there is a network"
             );
             if let Some(snapshot) = self.cached(id, want, everything, &advice)? {
                 return Ok(snapshot);
