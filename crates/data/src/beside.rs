@@ -77,18 +77,22 @@ impl<'a> Beside<'_, 'a> {
         found.flatten().collect()
     }
 
-    /// The question with what belongs to it and is not in it, and what was added or left out; `None` if it has all.
-    pub(super) fn complete(&self, question: &str) -> Result<Option<[String; 2]>, String> {
+    /// The question with what belongs to it and is not in it, and what was added or left out; `None` if it has all. Only to a text of
+    /// its own (`is_text`) is anything added.
+    pub(super) fn complete(
+        &self,
+        question: &str,
+        is_text: bool,
+    ) -> Result<Option<[String; 2]>, String> {
         let key = spelled_plainly(self.1).unwrap_or_else(|| self.1.to_owned());
-        if !KEYS.questions.contains(&key) {
-            return Ok(None);
-        }
+        let is_text = is_text && KEYS.questions.contains(&key);
         let [of, about] = &KEYS.instruction;
         let about = Some(about).filter(|_| *of == key);
         let (mut parts, mut how, mut before) = (vec![question.to_owned()], Vec::new(), 0);
-        let options = self.options()?;
+        let options = if is_text { self.options()? } else { None };
         let apart = options.as_ref().map(|(name, _)| *name);
-        for name in KEYS.before.iter().chain(about).chain(&KEYS.after) {
+        let names = KEYS.before.iter().chain(about).chain(&KEYS.after);
+        for name in names.filter(|_| is_text) {
             let name = name.as_str();
             match self.get(name)?.map(RowValue::string) {
                 Some(Ok(text)) if !question.contains(text.trim()) => {

@@ -19,11 +19,9 @@ impl Keep {
 
     /// Reads keys and paths, or `all`.
     pub fn parse<S: AsRef<str>>(keys: impl IntoIterator<Item = S>) -> Self {
-        let paths = keys
-            .into_iter()
-            .map(|key| KeyPath::parse(key.as_ref().trim()));
+        let path = |key: S| KeyPath::parse(key.as_ref().trim());
         Self {
-            paths: paths.collect(),
+            paths: keys.into_iter().map(path).collect(),
             where_there: false,
         }
     }

@@ -20,22 +20,33 @@ fn is_known(role: &str) -> bool {
     ROLES.split(", ").any(|known| known == role)
 }
 
+/// The types of messages of `LangChain`, which have no other role.
+const TYPES: [&str; 4] = ["human", "ai", "system", "tool"];
+
+/// The role under the keys `role`, `from` or `type`, as chat completions call it.
+fn role_of<'m>(mut of: impl FnMut(&str) -> Option<&'m str>) -> Option<&'m str> {
+    let kind = of("type").filter(|kind| TYPES.contains(kind));
+    of("role").or(of("from")).or(kind).map(usual)
+}
+
 /// A role as chat completions call it: `ShareGPT`, Gemini and `OpenCompass` have names of their own.
 fn usual(role: &str) -> &str {
     match role {
         "human" | "HUMAN" | "USER" => "user",
-        "gpt" | "model" | "bot" | "BOT" | "ASSISTANT" => "assistant",
+        "gpt" | "ai" | "model" | "bot" | "BOT" | "ASSISTANT" => "assistant",
         "SYSTEM" => "system",
         "observation" => "tool",
         role => role,
     }
 }
 
-/// One message, as chat completions have it, `ShareGPT` (`from`, `value`), Gemini (`parts`) or `OpenCompass` (`prompt`).
+/// One message, as chat completions have it, `ShareGPT` (`from`, `value`), `LangChain` (`type`), Gemini (`parts`) or `OpenCompass` (`prompt`).
 #[derive(Debug, Deserialize)]
 struct Message {
     role: Option<String>,
     from: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<Value>,
     content: Option<Content>,
     #[serde(alias = "parts", alias = "prompt")]
     value: Option<Content>,
@@ -269,26 +280,26 @@ fn indented(text: &str) -> String {
 /// than a role and text stays as it is.
 pub(super) fn prompt_of(json: &str) -> Vec<Value> {
     let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
-    if messages.last().and_then(role_of) == Some("assistant") {
-        messages.pop();
-    }
+    messages.pop_if(|message| role_of(|key| message[key].as_str()) == Some("assistant"));
     messages.into_iter().map(plain).collect()
 }
 
-fn role_of(message: &Value) -> Option<&str> {
-    let role = message["role"].as_str().or(message["from"].as_str());
-    role.map(usual)
-}
-
 fn plain(message: Value) -> Value {
-    let Some(role) = role_of(&message) else {
+    let Some(role) = role_of(|key| message[key].as_str()) else {
         return message;
     };
     let contents = ["content", "value", "parts", "prompt"];
     let own = |key: &str| matches!(key, "role" | "from") || contents.contains(&key);
+    // LangChain tells of each message much that none of its readers asks for.
+    let is_typed = message["role"].is_null() && message["from"].is_null();
+    let says = |key: &str, value: &Value| match value {
+        Value::Null => false,
+        Value::Array(list) => !list.is_empty(),
+        _ => !is_typed || key.starts_with("tool_call"),
+    };
     let more = message.as_object().is_some_and(|message| {
         let mut entries = message.iter();
-        entries.any(|(key, value)| !own(key) && !value.is_null())
+        entries.any(|(key, value)| !own(key) && says(key, value))
     });
     let mut contents = contents.iter().map(|key| &message[*key]);
     let text = match contents.find(|content| !content.is_null()) {
@@ -310,8 +321,11 @@ fn plain(message: Value) -> Value {
 
 impl Message {
     fn role(&self) -> Option<&str> {
-        let role = self.role.as_deref().or(self.from.as_deref());
-        role.map(usual)
+        role_of(|key| match key {
+            "role" => self.role.as_deref(),
+            "from" => self.from.as_deref(),
+            _ => self.kind.as_ref()?.as_str(),
+        })
     }
 
     fn content(&self) -> Option<&Content> {

@@ -67,9 +67,7 @@ impl Samples for [Sample] {
     }
 
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
-        Ok(positions
-            .iter()
-            .map(|&position| self[position].clone())
-            .collect())
+        let sample = |&position: &usize| self[position].clone();
+        Ok(positions.iter().map(sample).collect())
     }
 }

@@ -68,15 +68,11 @@ impl Shard {
         };
         let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
         let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1);
-        let array = part("SLURM_ARRAY_TASK_ID", first, step, "SLURM_ARRAY_TASK_COUNT")?;
+        let [index, count] = ["SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT"];
+        let array = part(index, first, step, count)?;
         if let (Some((_, 1)), 1..) = (array, first) {
             // One task of a larger array, started again.
-            return Err(no_shard(
-                "SLURM_ARRAY_TASK_ID",
-                "SLURM_ARRAY_TASK_COUNT",
-                first,
-                1,
-            ));
+            return Err(no_shard(index, count, first, 1));
         }
         // A batch script has the variables of a task too, but only `srun`, which sets SLURM_STEP_ID, starts all tasks.
         let task = match number("SLURM_STEP_ID") {

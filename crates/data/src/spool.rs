@@ -8,11 +8,7 @@ use super::output::{folder_of, has_place_beside};
 
 /// An unnamed temporary file, beside `output` if possible: the system's folder for these may be a memory disk.
 pub(super) fn temporary(output: Option<&Path>) -> io::Result<File> {
-    match output
-        .filter(|output| has_place_beside(output))
-        .map(|output| tempfile::tempfile_in(folder_of(output)))
-    {
-        Some(Ok(file)) => Ok(file),
-        _ => tempfile::tempfile(),
-    }
+    let output = output.filter(|output| has_place_beside(output));
+    let beside = output.and_then(|output| tempfile::tempfile_in(folder_of(output)).ok());
+    beside.map_or_else(tempfile::tempfile, Ok)
 }

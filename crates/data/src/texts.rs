@@ -242,6 +242,16 @@ impl Row<'_> {
             // The parts of one answer.
             read.texts = vec![read.texts.concat()];
         }
+        // Transformers' pipelines write the prompt before what they generate.
+        if (field, &*found.key) == (Field::Response, "generated_text")
+            && let Some(asked) = columns.find(Field::Question, preset, self)?
+            && let Some(Ok(prompt)) = asked.values.first().map(|value| value.string())
+            && let [text] = read.texts.as_mut_slice()
+            && let Some(own) = text.strip_prefix(&*prompt)
+        {
+            *text = own.trim_start().to_owned();
+            read.how = Some("without the prompt before it".into());
+        }
         let blank = read.texts.iter().any(|text| text.trim().is_empty());
         let one = matches!(field, Field::Question | Field::Id | Field::Other);
         let (key, noun) = (&*found.key, noun(field));
@@ -279,13 +289,14 @@ impl Row<'_> {
         }
         let beside = Beside(self, key, columns);
         let is_named = columns.names(field);
-        if let (Field::Question, None, [text]) = (field, &read.how, read.texts.as_mut_slice())
+        if let (Field::Question, [text]) = (field, read.texts.as_mut_slice())
             && !preset.asks_as_engines_do
             && !is_named
-            && let Some([whole, how]) = beside.complete(text)?
+            && let Some([whole, how]) = beside.complete(text, read.how.is_none())?
         {
             *text = whole;
-            read.how = Some(how.into());
+            let taken = read.how.iter().map(|taken| format!("{taken}; "));
+            read.how = Some(taken.chain([how]).collect());
         }
         if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice()) {
             beside.check_place(*value)?;
@@ -400,32 +411,22 @@ impl Row<'_> {
             None if is_needed => Err(self.missing(field, columns, preset)),
             found => Ok(found.map_or(Vec::new(), |found| found.texts)),
         };
-        let question = texts(Field::Question, needs.question)?
-            .into_iter()
-            .next()
-            .unwrap_or_default();
-        let messages = if needs.messages {
-            self.messages(columns, preset)?
-        } else {
-            Vec::new()
-        };
+        let mut question = texts(Field::Question, needs.question)?;
+        let question = question.pop().unwrap_or_default();
+        let messages = self.messages(columns, preset)?;
         let references = texts(Field::Reference, needs.reference)?;
-        let steps = if needs.steps {
-            read(Field::Steps)?
-        } else {
-            None
-        };
-        let responses = match (read(Field::Response)?, &steps) {
+        let other = needs.other.then(|| texts(Field::Other, true));
+        let other = other.transpose()?.and_then(|mut one| one.pop());
+        let steps = needs.steps.then(|| read(Field::Steps));
+        let steps = steps.transpose()?.flatten();
+        let joined = steps.as_ref().map(|steps| steps.texts.join("\n\n"));
+        let responses = match (read(Field::Response)?, joined) {
             (Some(responses), _) => responses,
-            (None, Some(steps)) => FieldTexts {
-                texts: vec![steps.texts.join("\n\n")],
-                ..FieldTexts::default()
-            },
             (None, None) if needs.response => {
                 return Err(self.missing(Field::Response, columns, preset));
             }
-            (None, None) => FieldTexts {
-                texts: vec![String::new()],
+            (None, joined) => FieldTexts {
+                texts: vec![joined.unwrap_or_default()],
                 ..FieldTexts::default()
             },
         };
@@ -446,14 +447,6 @@ impl Row<'_> {
                 responses.key
             ));
         }
-        let other = if needs.other {
-            match read(Field::Other)? {
-                Some(mut other) => other.texts.swap_remove(0),
-                None => return Err(self.missing(Field::Other, columns, preset)),
-            }
-        } else {
-            String::new()
-        };
         let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
         let epoch = self.epoch(columns, preset)?;
         if responses.key.is_empty() {
@@ -487,13 +480,14 @@ impl Row<'_> {
             response_key: responses.key,
             steps,
             rubric,
-            other,
+            other: other.unwrap_or_default(),
         })
     }
 
-    /// The messages of the question, up to the response; none if it is a text.
+    /// The messages of the question, up to the response; none if it is a text, or they are not needed.
     fn messages(&self, columns: &ColumnMap, preset: &'static Preset) -> Result<Vec<Json>, String> {
-        let found = columns.find(Field::Question, preset, self)?;
+        let find = || columns.find(Field::Question, preset, self);
+        let found = columns.needs().messages.then(find).transpose()?.flatten();
         let value = found.and_then(|found| found.values.into_iter().next());
         match value {
             Some(value) if value.messages().is_some() => {
@@ -510,8 +504,7 @@ impl Row<'_> {
         preset: &'static Preset,
         used: &mut impl FnMut(Field, String, Vec<String>),
     ) -> Result<Rubric, String> {
-        let found = columns.find(Field::Rubric, preset, self)?;
-        let Some(found) = found else {
+        let Some(found) = columns.find(Field::Rubric, preset, self)? else {
             return Err(self.missing(Field::Rubric, columns, preset));
         };
         let key = found.key;
@@ -708,11 +701,12 @@ impl RowValue<'_> {
     }
 }
 
-/// The final answer of a GSM8K solution: the text after `####` on the last line.
+/// The final answer of a GSM8K solution: the text after `####` on the last line, which may be the only one.
 fn gsm8k_answer(text: &str) -> Option<&str> {
     let last = text.trim_end().lines().last()?;
-    let answer = last.trim_start().strip_prefix("####")?.trim();
-    (!answer.is_empty()).then_some(answer)
+    let (before, answer) = last.rsplit_once("####")?;
+    let is_mark = before.is_empty() || before.ends_with(char::is_whitespace);
+    (is_mark && !answer.trim().is_empty()).then(|| answer.trim())
 }
 
 /// What each field is called in a sentence, and what it must be.

@@ -357,6 +357,46 @@ fn rows_of_other_programs_are_recognised() {
             r#"{"id": "l", "input": {"messages": [{"role": "user", "content": "q"}]}, "output": {"role": "assistant", "content": "r"}, "expectedOutput": "a", "metadata": null}"#,
             "l|q|a|r",
         ),
+        (
+            "langsmith",
+            r#"{"inputs.question": "q", "outputs.answer": "r", "error": null, "reference.answer": "a", "feedback.exact": true, "execution_time": 0.1, "example_id": "e", "id": "x"}"#,
+            "x|q|a|r",
+        ),
+        (
+            "mlflow",
+            r#"{"id": 1, "inputs": {"question": "q"}, "outputs": {"response": "r"}, "expectations": {"expected_response": "a"}}"#,
+            "1|q|a|r",
+        ),
+        (
+            "mlflow",
+            r#"{"id": 1, "inputs": {"messages": [{"role": "user", "content": "q"}]}, "outputs": "r", "expectations": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "opik",
+            r#"{"id": "i", "dataset_item_id": "d", "trace_id": "t", "dataset_item_data": {"input": {"question": "q"}, "expected_output": "a"}, "evaluation_task_output": {"output": "r"}, "feedback_scores": []}"#,
+            "i|q|a|r",
+        ),
+        (
+            "phoenix",
+            r#"{"id": "i", "example_id": "e", "repetition_number": 1, "input": {"question": "q"}, "reference_output": {"answer": "a"}, "output": "r", "error": null}"#,
+            "i|q|a|r",
+        ),
+        (
+            "argilla",
+            r#"{"id": "i", "status": "pending", "_server_id": null, "fields": {"instruction": "q", "response": "r"}, "metadata": {"answer": "a"}, "suggestions": {}, "responses": {}, "vectors": {}}"#,
+            "i|q|a|r",
+        ),
+        (
+            "ragas-turns",
+            r#"{"id": 1, "user_input": [{"content": "q", "type": "human", "metadata": null}, {"content": "r", "type": "ai", "tool_calls": null}], "reference": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "evalscope-predictions",
+            r#"{"index": 0, "model": "m", "messages": [{"role": "user", "content": "q"}], "model_output": {"choices": [{"message": {"role": "assistant", "content": "r"}}]}, "target": "a"}"#,
+            "0:0|q|a|r",
+        ),
     ];
     for (preset, row, expected) in cases {
         let (samples, columns) = read("rows.jsonl", row.as_bytes()).unwrap();
@@ -441,8 +481,8 @@ fn rows_without_a_response_say_why() {
             "if it is that in `data.question`, say so with `--columns question=data.question`",
         ),
         (
-            r#"{"inputs.query": "q", "inputs.response": "r", "inputs.ground_truth": "a"}"#,
-            "say so with `--columns question=inputs.query`",
+            r#"{"given.query": "q", "given.response": "r", "given.ground_truth": "a"}"#,
+            "say so with `--columns question=given.query`",
         ),
         (
             r#"{"gsm-1": {"question": "q", "answer": "a", "response": "r"}, "gsm-2": {"question": "p", "answer": "b", "response": "s"}}"#,
@@ -509,6 +549,9 @@ fn rows_in_a_document_are_found() {
     let (samples, columns) = read("run.json", run.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"]);
     assert!(columns.starts_with("deepeval-run rows: "), "{columns}");
+    let azure = r#"{"rows": [{"inputs.query": "q", "inputs.ground_truth": "a", "inputs.response": "r", "outputs.f1.f1_score": 1.0, "inputs.id": "t"}], "metrics": {}}"#;
+    let (samples, columns) = read("out.json", azure.as_bytes()).unwrap();
+    assert_eq!(samples, ["t|q|a|r"], "{columns}");
     // Without a file of tests, whose key is then left out; and lines that have such a key of their own.
     let run = run.replace(r#""testFile": null, "#, "");
     assert_eq!(read("run.json", run.as_bytes()).unwrap().0, ["t|q|a|r"]);

@@ -346,15 +346,37 @@ fn rows_of_other_programs_are_recognised() {
         columns.contains("question ← prompt (its chat markers left out)"),
         "{columns}"
     );
-    let (samples, columns) = read(
+    for answer in ["step\\n#### 72", "step #### 72", "#### 72"] {
+        let row = format!(r#"{{"question": "q", "answer": "{answer}", "response": "r"}}"#);
+        let (samples, columns) = read("rows.jsonl", &row);
+        assert_eq!(samples[0][1], "72");
+        assert!(
+            columns.contains("reference ← answer (after ####)"),
+            "{columns}"
+        );
+    }
+    let (samples, _) = read(
         "rows.jsonl",
-        r#"{"question": "q", "answer": "step\n#### 72", "response": "r"}"#,
+        r#"{"question": "q", "answer": "a####b", "response": "r"}"#,
     );
-    assert_eq!(samples[0][1], "72");
-    assert!(
-        columns.contains("reference ← answer (after ####)"),
-        "{columns}"
-    );
+    assert_eq!(samples[0][1], "a####b");
+    // Pipelines repeat what they were given, which is then no part of the answer.
+    for (text, response, how) in [
+        ("q: 1 + 1? r", "r", " (without the prompt before it)"),
+        ("r q: 1 + 1?", "r q: 1 + 1?", ""),
+    ] {
+        let row =
+            format!(r#"{{"prompt": "q: 1 + 1?", "answer": "a", "generated_text": "{text}"}}"#);
+        let (samples, columns) = read("rows.jsonl", &row);
+        assert_eq!(samples[0][2], response);
+        let said = format!("response ← generated_text{how} ·");
+        assert!(columns.contains(&said), "{columns}");
+    }
+    // What cannot be shown is named beside messages too.
+    let row = r#"{"image": "a.png", "conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "r"}], "answer": "a"}"#;
+    let (_, columns) = read("rows.jsonl", row);
+    let said = "question ← conversations (last user turn; image left out) ·";
+    assert!(columns.contains(said), "{columns}");
 }
 
 #[test]
@@ -525,4 +547,22 @@ fn time_is_in_proportion_to_cells_and_responses() {
     let short = seconds("t.jsonl", list(200, 100), 20_000);
     let long = seconds("t.jsonl", list(20_000, 1), 20_000);
     assert!(long < 4.0 * short + 0.5, "{long} s, and {short} s");
+}
+
+#[test]
+fn messages_of_langchain_have_the_usual_roles() {
+    let row = r#"{"messages": [{"type": "system", "content": "s", "additional_kwargs": {}}, {"type": "human", "content": "q", "id": null, "example": false}, {"type": "ai", "content": "r", "tool_calls": [], "response_metadata": {"x": 1}}], "answer": "a"}"#;
+    let needs = crate::Needs {
+        messages: true,
+        ..crate::Needs::default()
+    };
+    let options = LoadOptions {
+        columns: crate::ColumnMap::default().with_needs(needs),
+        ..LoadOptions::default()
+    };
+    let loaded = Files::one(row).load(&["rows.jsonl"], &options).unwrap();
+    let sample = &loaded.samples[0];
+    assert_eq!([&*sample.question, &*sample.student_answer], ["q", "r"]);
+    let turn = |role: &str, content: &str| serde_json::json!({"role": role, "content": content});
+    assert_eq!(sample.messages, [turn("system", "s"), turn("user", "q")]);
 }
