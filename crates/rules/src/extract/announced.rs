@@ -100,11 +100,7 @@ fn before_spaceless(clause: &str) -> usize {
     }
     let end = clause.find(words::is_spaceless).unwrap_or(clause.len());
     let bare = clause[..end].trim_end_matches([' ', '「', '(']);
-    if bare.is_empty() {
-        clause.len()
-    } else {
-        bare.len()
-    }
+    [bare.len(), clause.len()][usize::from(bare.is_empty())]
 }
 
 /// Does the exclamation mark at `end` belong to something that is computed, as in "4*5!"?
@@ -132,11 +128,8 @@ fn answer<'t>(
     let at = end - bare.len();
     // The full stop of "A." may be the end of the clause.
     let reach = (end + 1).min(source.text.len());
-    let reach = if source.text.is_char_boundary(reach) {
-        reach
-    } else {
-        end
-    };
+    let whole = source.text.is_char_boundary(reach);
+    let reach = if whole { reach } else { end };
     if source
         .regions
         .formula_from(at)

@@ -113,11 +113,12 @@ impl Announcements {
         let word = |at: usize| bytes[at].is_ascii_alphanumeric();
         let (mut found, mut at) = (Vec::new(), 0);
         while let Some(&byte) = bytes.get(at) {
-            let begins = self.begins[usize::from(byte)] && !(at > 0 && word(at - 1) && word(at));
-            if begins && let Some((length, phrase)) = self.at(bytes, at) {
-                found.push((at, at + length, phrase));
-                at += length;
-            } else {
+            let phrase = Some(at).filter(|_| self.begins[usize::from(byte)]);
+            let phrase = phrase.and_then(|at| self.at(bytes, at));
+            found.extend(phrase.map(|(length, phrase)| (at, at + length, phrase)));
+            at += phrase.map_or(1, |it| it.0);
+            // None begins within a word.
+            while word(at - 1) && at < bytes.len() && word(at) {
                 at += 1;
             }
         }

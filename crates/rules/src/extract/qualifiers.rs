@@ -194,25 +194,31 @@ pub(super) fn takes_back(text: &str) -> bool {
         .any(|word| words::TAKES_BACK.contains(word))
 }
 
-/// Words of which one stands in whatever takes an answer back; of a phrase the longest.
-static TELLS: LazyLock<Words> = LazyLock::new(|| {
+/// Words of which one stands in whatever takes an answer back, of a phrase the longest; then with those of clauses that say another in its place.
+static TELLS: LazyLock<[Words; 2]> = LazyLock::new(|| {
     // They hold what is wrong, too.
     #[rustfmt::skip]
     let lists = [
-        &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION, &words::ANOTHER_GUESS, &words::OUGHT, &words::FIRST_PERSON, &words::BEGINS_CASE,
-        &words::BEGINS_CONDITION,
+        &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION,
+        &words::ANOTHER_GUESS, &words::OUGHT, &words::FIRST_PERSON, &words::BEGINS_CASE, &words::BEGINS_CONDITION,
     ];
-    let phrases = words::RETRACTION.iter();
-    let longest = phrases.filter_map(|it| words_of(it).max_by_key(|it| it.len()));
-    let all = lists.into_iter().flat_map(|it| it.iter());
-    Words::of(all.chain(longest).collect())
+    [4, lists.len()].map(|count| {
+        let phrases = words::RETRACTION.iter();
+        let longest = phrases.filter_map(|it| words_of(it).max_by_key(|it| it.len()));
+        let all = lists[..count].iter().flat_map(|it| it.iter());
+        Words::of(all.chain(longest).collect())
+    })
 });
 
 /// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
 pub(super) fn retracted(value: &str, after: &str) -> bool {
     const ENDS: [char; 10] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…', '。'];
     let near = &after[..after.floor_char_boundary(RETRACTION)];
-    let tells = |it: &str| TELLS.contains(it) || it.ends_with("n't");
+    // In the place of a number stands another.
+    let digit = |it: char| it.is_ascii_digit();
+    let another = !value.contains(digit) || near.contains(digit);
+    let list = &TELLS[usize::from(another)];
+    let tells = |it: &str| list.contains(it) || it.ends_with("n't");
     if near.is_ascii() && !near.starts_with('?') && !words_of(near).any(tells) {
         return false;
     }

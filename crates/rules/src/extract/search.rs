@@ -533,11 +533,8 @@ impl<'t> Search<'t, '_, '_> {
             let text = self.source.text;
             // The emphasis of "**Answer:** 3" closes after the announcement.
             let marks = text[anchor.end..].trim_start_matches(['*', '_']);
-            let closed = if marks.starts_with([' ', '\n']) {
-                text.len() - marks.len()
-            } else {
-                anchor.end
-            };
+            let closes = marks.starts_with([' ', '\n']);
+            let closed = [anchor.end, text.len() - marks.len()][usize::from(closes)];
             let start = if denied { anchor.start } else { closed };
             let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
             let near = near.min(anchor.start);

@@ -64,6 +64,9 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
 /// The base that " in base 7" or " (base 7)" names, and where it ends.
 fn base(text: &str) -> Option<(Range<usize>, usize)> {
     const OPENS: &str = " in base | (in base | (base | base | in base $| in base-";
+    if !matches!(text.as_bytes(), [b' ', b'i' | b'(' | b'b', ..]) {
+        return None;
+    }
     for open in OPENS.split('|') {
         if let Some(rest) = text.strip_prefix(open) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
