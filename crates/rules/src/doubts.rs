@@ -124,11 +124,8 @@ impl Doubts<'_> {
     /// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
     pub(crate) fn is_fall(&self) -> bool {
         let ([gold, pred], config) = (self.sides, self.configs[1]);
-        let (with, without) = if gold.text.starts_with('-') {
-            (gold, pred)
-        } else {
-            (pred, gold)
-        };
+        let below = gold.text.starts_with('-');
+        let (with, without) = if below { (gold, pred) } else { (pred, gold) };
         let Some(size) = with.text.strip_prefix('-') else {
             return false;
         };

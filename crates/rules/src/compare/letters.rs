@@ -175,11 +175,8 @@ pub(super) fn truths(gold: &Answer, pred: &Answer, context: &Context<'_>) -> Com
         (Some(a), Some(b)) if a == b => Comparison::equal("truth"),
         (Some(_), Some(_)) => Comparison::different("truth", "one side says yes, the other no"),
         _ => {
-            let other = if matches!(gold, Answer::Truth(_)) {
-                pred
-            } else {
-                gold
-            };
+            let first = matches!(gold, Answer::Truth(_));
+            let other = if first { pred } else { gold };
             match other {
                 Answer::Text(_) | Answer::Relation(_) | Answer::Choice(_) | Answer::List(_) => {
                     Comparison::open("yes or no against what may imply either")

@@ -180,11 +180,8 @@ pub(super) fn sorted<T>(
     let mut right = sorted(right, order)?.into_iter().peekable();
     let mut merged = Vec::with_capacity(left.len() + right.len());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        let next = if order(a, b)? == Ordering::Greater {
-            right.next()
-        } else {
-            left.next()
-        };
+        let later = order(a, b)? == Ordering::Greater;
+        let next = if later { right.next() } else { left.next() };
         merged.extend(next);
     }
     merged.extend(left);

@@ -65,11 +65,8 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
                     || format!("{} is not {}", expressions::show(x), expressions::show(y));
                 return context.different("names", letters);
             }
-            let method = if a.variable.is_some() || b.variable.is_some() {
-                "solutions"
-            } else {
-                "interval"
-            };
+            let named = a.variable.is_some() || b.variable.is_some();
+            let method = if named { "solutions" } else { "interval" };
             sets(method, &a.set, &b.set, context)
         }
         _ if gold == pred => Comparison::equal("structure"),

@@ -206,11 +206,10 @@ impl Sides {
 
     /// The rows of a place that may match.
     fn rows(&self, place: Place, how: How) -> impl Iterator<Item = &'static Row> + use<> {
-        let all = self.classes;
-        rows_of(place, how).filter(move |row| {
-            let mut items = row.iter();
-            items.all(|it| !matches!(it, Item::Is(class) if !all.has(*class)))
-        })
+        let (all, (any, rows)) = (self.classes, rows_of(place, how));
+        let count = if any.meets(&all) { rows.len() } else { 0 };
+        let may = move |it: &Item| !matches!(it, Item::Is(class) if !all.has(*class));
+        rows[..count].iter().filter(move |row| row.iter().all(may))
     }
 
     fn change(&self, how: How) -> bool {
@@ -253,8 +252,8 @@ impl Sides {
 }
 
 /// The rows of a place for an answer that was found so.
-fn rows_of(place: Place, how: How) -> impl Iterator<Item = &'static Row> {
-    TABLE.rows[place as usize * How::LETTERS.len() + how as usize].iter()
+fn rows_of(place: Place, how: How) -> &'static (Set, Vec<Row>) {
+    &TABLE.rows[place as usize * How::LETTERS.len() + how as usize]
 }
 
 /// Where a row begins in `tokens`.
@@ -303,7 +302,8 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
         return true;
     }
     let tokens = tokens(after, MOST, How::Announced, true);
-    let again = rows_of(Place::Again, How::Announced).find_map(|row| {
+    let (_, rows) = rows_of(Place::Again, How::Announced);
+    let again = rows.iter().find_map(|row| {
         let mut places = 0..tokens.len();
         places.find_map(|at| matches(row, &tokens, at))
     });

@@ -70,6 +70,10 @@ impl Set {
         self.0[class / 64] >> (class % 64) & 1 == 1
     }
 
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).any(|(own, it)| own & it != 0)
+    }
+
     pub(super) fn join(&mut self, other: Self) {
         for (own, other) in self.0.iter_mut().zip(other.0) {
             *own |= other;
@@ -137,8 +141,8 @@ pub(super) struct Table {
     pub(super) verb: usize,
     pub(super) passed: usize,
     pub(super) stop: usize,
-    /// By their places and the answers that they are for.
-    pub(super) rows: Vec<Vec<Row>>,
+    /// By their places and the answers that they are for: with classes of which one stands beside a value where any of them matches.
+    pub(super) rows: Vec<(Set, Vec<Row>)>,
 }
 
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -153,7 +157,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     };
     table
         .rows
-        .resize_with(PLACES.len() * How::LETTERS.len(), Vec::new);
+        .resize_with(PLACES.len() * How::LETTERS.len(), Default::default);
     let mut names: HashMap<&'static str, usize> = HashMap::new();
     let mut class = |table: &mut Table, name: &'static str, asked: (u8, usize, usize)| {
         let next = names.len();
@@ -191,6 +195,11 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             let how = How::mask(how);
             let side = usize::from(named.starts_with("value") || named == "ends");
             for phrase in phrases {
+                // Rare is a number, and else the last word.
+                let number = |it: &&str| it.contains("<number>") || it.contains("<digits>");
+                let mut words = phrase.split(' ').filter(|it| !it.starts_with(['!', '…']));
+                let rare = words.clone().find(number).or(words.next_back());
+                let rare = rare.map(|it| class(&mut table, it, none));
                 // A row that begins at the value asks no word but its own.
                 let near = named.ends_with('…') && !phrase.contains('…');
                 let mut item = |(at, it): (usize, &'static str)| {
@@ -204,7 +213,10 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 };
                 let row: Row = phrase.split(' ').enumerate().map(&mut item).collect();
                 for at in (0..How::LETTERS.len()).filter(|at| how >> at & 1 == 1) {
-                    table.rows[place * How::LETTERS.len() + at].push(row.clone());
+                    let (any, rows) = &mut table.rows[place * How::LETTERS.len() + at];
+                    let classes = rare.map_or(0..64 * WIDTH, |it| it..it + 1);
+                    classes.for_each(|it| any.insert(it));
+                    rows.push(row.clone());
                 }
             }
         }
