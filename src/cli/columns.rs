@@ -1,10 +1,11 @@
 //! Where the fields of a sample are in a row, as the user says it.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use clap::Args;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command};
 
 use super::inputs::quoted;
 use super::rows::one_of;
@@ -24,7 +25,7 @@ pub(super) struct ColumnArguments {
     )]
     columns: Vec<String>,
     /// The shape of the rows [default: recognised for each row by its keys]
-    #[arg(long, value_name = "NAME", value_parser = preset_parser(), help_heading = "Input")]
+    #[arg(long, value_name = "NAME", value_parser = PresetParser, help_heading = "Input")]
     preset: Option<&'static Preset>,
     /// Where a server put all of an answer into `reasoning_content`, as servers do whose chat template opens the thinking and whose
     /// model does not end it, read it there: a response in chat messages, and what a judge with an --endpoint answers
@@ -80,7 +81,28 @@ pub(super) fn parse_label_columns(columns: &[String]) -> Result<LabelColumns, Fa
         .or_usage()
 }
 
-fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
-    let all = presets().iter();
-    one_of(all.map(|preset| (preset.name.as_str(), preset.about.as_str(), preset)))
+/// Reads the name of a preset. The presets are a file that takes a third of a start to read, so only who names one waits for it.
+#[derive(Clone)]
+struct PresetParser;
+
+impl TypedValueParser for PresetParser {
+    type Value = &'static Preset;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let all = presets().iter();
+        let all = all.map(|preset| (preset.name.as_str(), preset.about.as_str(), preset));
+        one_of(all).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+        let value = |preset: &'static Preset| {
+            PossibleValue::new(preset.name.as_str()).help(preset.about.as_str())
+        };
+        Some(Box::new(presets().iter().map(value)))
+    }
 }
