@@ -18,8 +18,8 @@ pub(super) struct ModelArguments {
     /// Where the model runs: auto, cpu, cuda, cuda:N or metal
     #[arg(long, value_name = "DEVICE", default_value = "auto", help_heading = JUDGE)]
     pub(super) device: DeviceChoice,
-    /// What weights, and with them keys and values, are stored in: f32, f16, bf16, or auto: weights as in the checkpoint,
-    /// keys and values in f32 on the CPU; bf16 on a GPU
+    /// What weights, and with them keys and values, are stored in: f32, f16, bf16, or auto: on the CPU weights as in the
+    /// checkpoint, keys and values in f32, in f16 beside quantised weights; bf16 on a GPU
     #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = JUDGE)]
     dtype: DtypeOrAuto,
     /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU; `stored` keeps those of a checkpoint in FP8, GPTQ or AWQ there
@@ -105,8 +105,8 @@ pub(super) struct EngineArguments {
     /// Most tokens of one prompt a step [default: the token budget]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
     prefill_chunk: Option<usize>,
-    /// Most blocks of 16 tokens in the KV cache [default: as many as the work may need and memory allows; on the CPU they
-    /// take memory only once they are used]
+    /// Most blocks of 16 tokens in the KV cache, and no fewer than the template and the longest sample take [default: as many
+    /// as the work may need and memory allows; on the CPU they take memory only once they are used]
     #[arg(long, value_name = "N", value_parser = positive, help_heading = ENGINE)]
     kv_blocks: Option<usize>,
     /// Compute every prompt from its beginning

@@ -199,10 +199,30 @@ fn refusal(change: impl FnOnce(&mut File)) -> String {
     load().err().expect("the change is refused").to_string()
 }
 
+/// Makes the file one of another architecture.
+fn renamed(file: &mut File, architecture: &str) {
+    for (key, _) in &mut file.metadata {
+        *key = key.replace("qwen3.", &format!("{architecture}."));
+    }
+    file.set("general.architecture", Value::Text(architecture.into()));
+}
+
 #[test]
 fn what_is_not_followed_is_named() {
     type Change = fn(&mut File);
-    let changes: [(Change, &[&str]); 23] = [
+    let changes: [(Change, &[&str]); 25] = [
+        (
+            |file| {
+                renamed(file, "granite");
+                file.set("granite.rope.scaling.finetuned", Value::Bool(false));
+            },
+            &["granite.rope.scaling.finetuned (false) is not supported"],
+        ),
+        // Its sizes have other windows.
+        (
+            |file| renamed(file, "gemma3"),
+            &["no gemma3.attention.sliding_window"],
+        ),
         (
             |file| file.set("qwen3.attention.causal", Value::Bool(false)),
             &["qwen3.attention.causal"],

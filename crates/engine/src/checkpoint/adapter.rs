@@ -111,9 +111,6 @@ impl Adapter {
         for key in WITHOUT_EFFECT.lines() {
             keys.get(key);
         }
-        // Which layers were meant.
-        keys.get("target_modules");
-        keys.get("task_type");
         let saved = match keys.get("modules_to_save").filter(|value| used(value)) {
             None => Vec::new(),
             Some(Value::Array(list)) => list

@@ -378,9 +378,7 @@ impl Engine {
         let mut generated: Vec<RequestId> = Vec::with_capacity(chosen.len());
         let finished = self.scheduler.update(&step.rows, |sequence, row| {
             let Some(chosen) = chosen[row].take() else {
-                return Some(FinishReason::Rejected(
-                    "the model's logits are not numbers (NaN)".into(),
-                ));
+                return Some(FinishReason::Rejected(sequence.why_none().into()));
             };
             if !sequence.has_chosen() {
                 stats.prompt_tokens += sequence.request().prompt.len() as u64;

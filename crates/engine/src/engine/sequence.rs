@@ -166,7 +166,6 @@ pub(super) struct LaunchedRow {
 impl Sequence {
     pub(super) fn new(request: Request, block_size: usize, short_context: Option<usize>) -> Self {
         let now = Instant::now();
-        let long = short_context.is_some_and(|short| request.prompt.len() > short);
         let mut sequence = Self {
             block_size,
             short_context,
@@ -187,8 +186,8 @@ impl Sequence {
             blocks: Vec::new(),
             windowed: None,
             state: None,
-            long,
-            hashes: BlockHash::chain_all(root(long), &request.prompt, block_size),
+            long: false,
+            hashes: Vec::new(),
             published: 0,
             cached_tokens: None,
             expected: Vec::new(),
@@ -204,12 +203,21 @@ impl Sequence {
         if let Some(guide) = &mut sequence.request.guide {
             let next = guide.begin();
             sequence.ended = sequence.follow(next);
-            let length = sequence.tokens.len();
-            sequence.long = short_context.is_some_and(|short| length > short);
-            sequence.hashes =
-                BlockHash::chain_all(root(sequence.long), &sequence.tokens, block_size);
         }
+        let length = sequence.tokens.len();
+        sequence.long = short_context.is_some_and(|short| length > short);
+        sequence.hashes = BlockHash::chain_all(root(sequence.long), &sequence.tokens, block_size);
         sequence
+    }
+
+    /// Why no token could be chosen for it.
+    pub(super) fn why_none(&self) -> &'static str {
+        let allowed = self.allowed.as_ref();
+        if allowed.is_some_and(|allowed| allowed.tokens().iter().next().is_none()) {
+            return "the form of the answer allows no token here";
+        }
+        "the model's logits are not numbers (NaN): if its keys and values, or what it computes, are beyond the numbers of \
+         their type, --kv-dtype f32 and --dtype f32 hold them"
     }
 
     /// The reason if it ended before any step.
@@ -755,4 +763,46 @@ impl Sequence {
 /// The root of the hash chain of a sequence's blocks.
 fn root(long: bool) -> Option<BlockHash> {
     long.then_some(BlockHash::LONG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::guide::TokenSet;
+    use super::*;
+
+    #[test]
+    fn a_choice_of_nothing_is_told_from_logits_that_are_no_numbers() {
+        let random_key = RandomKey {
+            seed: 1,
+            sample: 2,
+            trial: 0,
+        };
+        let request = Request {
+            id: 0,
+            prompt: vec![1, 2, 3],
+            max_new_tokens: 4,
+            sampling: Sampling::GREEDY,
+            random_key,
+            eos: Arc::from([]),
+            guide: None,
+            choices: None,
+            logprobs: None,
+            background: false,
+        };
+        let mut sequence = Sequence::new(request, 2, None);
+        assert_eq!(
+            sequence.hashes,
+            BlockHash::chain_all(None, &[1, 2, 3], 2),
+            "hashed once"
+        );
+        assert!(sequence.why_none().contains("--kv-dtype f32"));
+        let tokens = |tokens: &[u32]| {
+            let tokens: TokenSet = tokens.iter().copied().collect();
+            Some(Arc::new(Allowed::from(tokens)))
+        };
+        sequence.allowed = tokens(&[7]);
+        assert!(sequence.why_none().contains("--kv-dtype f32"));
+        sequence.allowed = tokens(&[]);
+        assert!(sequence.why_none().contains("allows no token"));
+    }
 }

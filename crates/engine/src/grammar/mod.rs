@@ -189,10 +189,13 @@ impl GrammarRun {
         let _ = lock(&self.matcher).consume_token(token);
     }
 
-    /// Why the answer ended before it was whole: the grammar exceeded a limit of the parser.
+    /// Why the answer ended before it was whole: nothing fits the grammar, or it exceeded a limit of the parser.
     pub fn error(&self) -> Option<String> {
         let error = lock(&self.matcher).get_error()?;
-        let why = error.lines().next().unwrap_or_default();
+        let why = match error.lines().next().unwrap_or_default() {
+            why if why.contains("NoExtensionBias") => "no text fits this form",
+            why => why,
+        };
         Some(format!(
             "the form of the answer could not be followed: {why}"
         ))

@@ -497,3 +497,30 @@ fn what_pydantic_writes_is_kept_or_said_otherwise() {
         );
     }
 }
+
+#[test]
+fn a_form_that_nothing_fits_is_said_in_words() {
+    let (compiler, ..) = compiler();
+    let forms = [
+        GrammarSource::Regex("a[^\\s\\S]".into()),
+        GrammarSource::Lark("start: /a/ /[^\\s\\S]/".into()),
+        GrammarSource::Lark("start: \"a\" (/b/ & /c/)".into()),
+    ];
+    let told = |source: &GrammarSource| {
+        let mut run = compiler.compile(source).ok()?.begin();
+        let mut next = run.next(Vec::new());
+        while let (None, Then::OneOf { tokens, .. }) = (run.error(), &next.then) {
+            run.push(tokens.tokens().iter().next()?);
+            next = run.next(Vec::new());
+        }
+        run.error()
+    };
+    let told: Vec<String> = forms.iter().filter_map(told).collect();
+    assert!(!told.is_empty());
+    for why in told {
+        assert_eq!(
+            why,
+            "the form of the answer could not be followed: no text fits this form"
+        );
+    }
+}

@@ -37,27 +37,27 @@ pub fn add_rms_norm(x: &Tensor, y: &Tensor, weight: &Tensor, eps: f32) -> Result
 
 /// `silu(gate) · up`, from `[N, 2 · width]` (gate, then up) to `[N, width]`.
 pub fn silu_mul(gate_up: &Tensor) -> Result<Tensor> {
+    joined(gate_up, plain::silu_mul, elementwise::silu_mul)
+}
+
+/// A function of gate and up: `plain`, or in one pass.
+fn joined(
+    gate_up: &Tensor,
+    plain: impl Fn(&Tensor) -> Result<Tensor>,
+    fused: impl Fn(&[f32], usize) -> Vec<f32>,
+) -> Result<Tensor> {
     if !cpu::applies(gate_up) {
-        return plain::silu_mul(gate_up);
+        return plain(gate_up);
     }
     let (rows, width) = gate_up.dims2()?;
-    let out = cpu::with_f32([gate_up], |[gate_up]| {
-        Ok(elementwise::silu_mul(gate_up, width / 2))
-    })?;
+    let out = cpu::with_f32([gate_up], |[gate_up]| Ok(fused(gate_up, width / 2)))?;
     Tensor::from_vec(out, (rows, width / 2), gate_up.device())
 }
 
 /// `gelu(gate) · up`, GELU in the form with a hyperbolic tangent (<https://arxiv.org/abs/1606.08415>); from `[N, 2 · width]` (gate,
 /// then up) to `[N, width]`.
 pub fn gelu_mul(gate_up: &Tensor) -> Result<Tensor> {
-    if !cpu::applies(gate_up) {
-        return plain::gelu_mul(gate_up);
-    }
-    let (rows, width) = gate_up.dims2()?;
-    let out = cpu::with_f32([gate_up], |[gate_up]| {
-        Ok(elementwise::gelu_mul(gate_up, width / 2))
-    })?;
-    Tensor::from_vec(out, (rows, width / 2), gate_up.device())
+    joined(gate_up, plain::gelu_mul, elementwise::gelu_mul)
 }
 
 /// `bound · tanh(x / bound)` of each number.
@@ -68,19 +68,11 @@ pub fn softcap(x: &Tensor, bound: f64) -> Result<Tensor> {
 /// gpt-oss' `gate · sigmoid(alpha · gate) · (up + 1)`, with the gate at most `limit` and `up` within `±limit`; from
 /// `[N, 2 · width]` (gate, then up) to `[N, width]`.
 pub fn clamped_swiglu(gate_up: &Tensor, alpha: f64, limit: f64) -> Result<Tensor> {
-    if !cpu::applies(gate_up) {
-        return plain::clamped_swiglu(gate_up, alpha, limit);
-    }
-    let (rows, width) = gate_up.dims2()?;
-    let out = cpu::with_f32([gate_up], |[gate_up]| {
-        Ok(elementwise::clamped_swiglu(
-            gate_up,
-            width / 2,
-            alpha as f32,
-            limit as f32,
-        ))
-    })?;
-    Tensor::from_vec(out, (rows, width / 2), gate_up.device())
+    let plain = |gate_up: &Tensor| plain::clamped_swiglu(gate_up, alpha, limit);
+    let (alpha, limit) = (alpha as f32, limit as f32);
+    joined(gate_up, plain, |gate_up, width| {
+        elementwise::clamped_swiglu(gate_up, width, alpha, limit)
+    })
 }
 
 /// Attention with sinks: `sinks`, `[heads]` in f32, is a further score for each head that belongs to no value. The output

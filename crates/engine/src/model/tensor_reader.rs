@@ -12,6 +12,7 @@ use super::rope::head_order;
 use super::shard::{Division, Shard};
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::gguf::StorageType;
+use crate::checkpoint::gguf::blocks::{E2M1, power};
 use crate::checkpoint::tensors::{DeltaNames, GatedNames, MXFP4_BLOCK};
 #[cfg(feature = "cuda")]
 use crate::checkpoint::weights::Codes;
@@ -581,9 +582,6 @@ impl TensorReader<'_> {
         outputs: usize,
         inputs: usize,
     ) -> Result<Tensor, ModelError> {
-        const E2M1: [f32; 16] = [
-            0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0,
-        ];
         let [blocks, scales] = self.mxfp4_bytes(name, index)?;
         let mut numbers = vec![half::bf16::ZERO; outputs * inputs];
         numbers
@@ -591,12 +589,7 @@ impl TensorReader<'_> {
             .zip(blocks.par_chunks_exact(MXFP4_BLOCK / 2))
             .zip(scales)
             .for_each(|((numbers, bytes), exponent)| {
-                // The exponent has 127 added; 255 is NaN.
-                let scale = match exponent {
-                    0 => f32::from_bits(1 << 22),
-                    255 => f32::NAN,
-                    _ => f32::from_bits(u32::from(exponent) << 23),
-                };
+                let scale = power(exponent);
                 for (pair, byte) in numbers.chunks_exact_mut(2).zip(bytes) {
                     pair[0] = half::bf16::from_f32(scale * E2M1[usize::from(byte & 15)]);
                     pair[1] = half::bf16::from_f32(scale * E2M1[usize::from(byte >> 4)]);

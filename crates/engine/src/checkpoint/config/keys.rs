@@ -7,6 +7,17 @@ use serde_json::Value;
 
 use crate::checkpoint::CheckpointError;
 
+/// Whether two values say the same, as 10000 and 10000.0 do.
+pub(super) fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(others)) => {
+            let agree = |(key, value)| others.get(key).is_some_and(|other| same(value, other));
+            one.len() == others.len() && one.iter().all(agree)
+        }
+        _ => one == other || one.as_f64().is_some_and(|one| other.as_f64() == Some(one)),
+    }
+}
+
 /// A configuration with the path that its error messages name. It records which keys were read.
 pub(in crate::checkpoint) struct Keys<'a> {
     value: &'a Value,
@@ -133,7 +144,7 @@ impl<'a> Keys<'a> {
     ) -> Result<(), CheckpointError> {
         let expected = expected.into();
         match self.get(key) {
-            Some(value) if *value != expected => self.fail(format!(
+            Some(value) if !same(value, &expected) => self.fail(format!(
                 "{key} {} is not supported, only {expected}",
                 short(value)
             )),

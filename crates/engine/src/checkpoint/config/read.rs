@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::keys::{Keys, is_nothing, short};
+use super::keys::{Keys, is_nothing, same, short};
 use super::{
     Activation, Biases, Experts, FullLayers, LayerInputs, ModelConfig, Rope, RopeScaling,
     SecondRope, SharingLayers, quantization, recurrent, rope,
@@ -154,7 +154,7 @@ fn in_plain_keys(
         if other.is_some() && value.is_null() {
             continue;
         }
-        if other.is_some_and(|other| *other != value) {
+        if other.is_some_and(|other| !same(other, &value)) {
             return keys.fail(format!("{theirs} and {plain_name} differ"));
         }
         plain.insert((*plain_name).into(), value);
@@ -180,7 +180,7 @@ fn in_plain_keys(
         let part = Value::from(width / head_dim);
         let ropes = ["rope_parameters", "rope_scaling"].map(|name| plain.get(name)?.get(share));
         let others = ropes.into_iter().flatten().chain(plain.get(share));
-        if others.into_iter().any(|other| *other != part) {
+        if others.into_iter().any(|other| !same(other, &part)) {
             return keys.fail(format!("{key} and {share} differ"));
         }
         plain.insert(share.into(), part);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keys::{Keys, is_nothing, short};
+use super::keys::{Keys, is_nothing, same, short};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::families::Family;
 
@@ -96,7 +96,7 @@ impl<'a> RopeKeys<'a> {
         let given = |key| keys.get(key).filter(|value| !is_nothing(value));
         let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
         let (name, values) = match (scaling, parameters) {
-            (Some(scaling), Some(parameters)) if scaling != parameters => {
+            (Some(scaling), Some(parameters)) if !same(scaling, parameters) => {
                 return keys.fail("both rope_scaling and rope_parameters are given, and differ");
             }
             (None, parameters) => ("rope_parameters", parameters),
@@ -253,13 +253,15 @@ impl Rope {
             ));
         }
         let theta = keys.get("rope_theta");
-        if theta.is_some_and(|theta| rope.get("rope_theta").is_some_and(|other| other != theta)) {
+        let other = rope.get("rope_theta");
+        let differs = |theta| other.is_some_and(|other| !same(theta, other));
+        if theta.is_some_and(differs) {
             return keys.fail(format!(
                 "rope_theta and {} differ",
                 rope.named("rope_theta")
             ));
         }
-        let mut theta = match theta.or_else(|| rope.get("rope_theta")) {
+        let mut theta = match theta.or(other) {
             None => match default_theta {
                 Some(theta) => theta,
                 None => return keys.fail("no rope_theta"),

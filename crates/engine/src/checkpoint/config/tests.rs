@@ -40,6 +40,13 @@ fn both_generations_of_transformers() {
     let mut five = config();
     five.as_object_mut().unwrap().remove("rope_theta");
     five["rope_parameters"] = json!({"rope_theta": 1e6, "rope_type": "default"});
+    // The same number in two ways.
+    let mut both = five.clone();
+    both["rope_theta"] = json!(1_000_000);
+    both["rope_scaling"] = json!({"rope_theta": 1_000_000, "rope_type": "default"});
+    assert_eq!(parse(&both).unwrap().rope.theta, 1e6);
+    both["rope_theta"] = json!(10_000);
+    assert!(parse(&both).unwrap_err().contains("differ"));
     five["layer_types"] = json!(["full_attention", "full_attention"]);
     assert_eq!(parse(&five).unwrap(), four);
 }

@@ -363,7 +363,7 @@ pub struct Family {
     pub(crate) norms_values: bool,
     /// Whether the projection of queries has, behind each head's, as many rows of a gate for what the head returns.
     pub(crate) gates_heads: bool,
-    /// Keys of config.json that its GGUF files have no keys for.
+    /// Keys of config.json that its GGUF files, or its older ones, have no keys for.
     pub(crate) gguf_lacks: &'static [(&'static str, Setting)],
     /// The same of `rope_scaling`.
     pub(crate) gguf_rope: &'static [(&'static str, Setting)],

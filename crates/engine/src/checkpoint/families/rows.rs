@@ -762,6 +762,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ..MIXTURE
         }),
         gate: GateKind::Clamped,
+        gguf_lacks: &[("sliding_window", Size(128))],
         gguf_rope: &[("truncate", Flag(false))],
         gguf_gating: 3,
         ..BIASED
@@ -793,6 +794,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             ("attn_logit_softcapping", "attn_logit_softcapping"),
             ("final_logit_softcapping", "final_logit_softcapping"),
         ],
+        gguf_lacks: &[("sliding_window", Size(4096))],
         gguf_wide_scores: Some(46),
         ..GEMMA
     },

@@ -1,6 +1,6 @@
 //! Blocks of numbers as GGML stores them (<https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h>).
 
-use half::{bf16, f16};
+use half::f16;
 
 use super::StorageType;
 
@@ -9,8 +9,10 @@ pub(crate) const BLOCK: usize = 32;
 pub(crate) const BLOCKS: usize = 8;
 /// Bytes of a scale or a minimum, in half precision.
 const HALF: usize = 2;
-/// MXFP4's numbers times two (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
-const TWICE_E2M1: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
+/// MXFP4's numbers (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
+pub(crate) const E2M1: [f32; 16] = [
+    0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0,
+];
 
 /// Dequantises the blocks of some rows into `out`, which must have the matching length.
 pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
@@ -57,20 +59,15 @@ pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
         StorageType::MXFP4 => {
             let blocks = bytes.chunks_exact(kind.block().1);
             for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
-                // Half of the power of two; it is no smaller than 2⁻¹²⁷, so the product is exact.
+                // No smaller than 2⁻¹²⁷, so the product is exact.
                 let scale = power(block[0]);
                 for (out, number) in out.iter_mut().zip(small(kind, &block[1..])) {
-                    *out = f32::from(TWICE_E2M1[usize::from(number)]) * 0.5 * scale;
+                    *out = E2M1[usize::from(number)] * scale;
                 }
             }
         }
-        StorageType::F32 => {
-            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                *out = f32::from_le_bytes(*bytes);
-            }
-        }
-        StorageType::F16 => sixteen(bytes, out, |bytes| f16::from_le_bytes(bytes).to_f32()),
-        StorageType::BF16 => sixteen(bytes, out, |bytes| bf16::from_le_bytes(bytes).to_f32()),
+        // They are in no blocks.
+        StorageType::F32 | StorageType::F16 | StorageType::BF16 => {}
     }
 }
 
@@ -87,7 +84,7 @@ pub(crate) fn to_pairs(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// 2 to the power of `exponent` − 127; 255 is NaN.
-fn power(exponent: u8) -> f32 {
+pub(crate) fn power(exponent: u8) -> f32 {
     match exponent {
         0 => f32::from_bits(1 << 22),
         255 => f32::NAN,
@@ -171,10 +168,4 @@ pub(crate) fn six_bits(low: &[u8], high: &[u8], block: usize, i: usize) -> u8 {
     let nibble = low[64 * four + BLOCK * (in_four % 2) + i] >> (4 * (in_four / 2)) & 15;
     let bits = high[BLOCK * four + i] >> (2 * in_four) & 3;
     nibble | bits << 4
-}
-
-fn sixteen(bytes: &[u8], out: &mut [f32], read: impl Fn([u8; 2]) -> f32) {
-    for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<2>().0) {
-        *out = read(*bytes);
-    }
 }

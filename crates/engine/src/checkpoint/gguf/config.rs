@@ -265,7 +265,9 @@ pub(super) fn config(
     metadata.text(&at.key("tensor_data_layout"))?;
     metadata.flag(&at.key("rope.scaling.finetuned"))?;
     for key in family.gguf_true {
-        metadata.must_be(&at.key(key), &[MetadataValue::Bool(true)])?;
+        if metadata.flag(&at.key(key))? == Some(false) {
+            return metadata.fail(format!("{} (false) is not supported", at.key(key)));
+        }
     }
 
     let mut config = json!({
@@ -337,7 +339,7 @@ pub(super) fn config(
         // A family that does not rotate beside windows has sizes without them.
         (Windows::AllButEvery(_), None) if family.unrotated == Unrotated::Never => {
             let is_known = |(key, _): &(&str, Setting)| *key == "sliding_window";
-            if !family.defaults.iter().any(is_known) {
+            if !family.gguf_lacks.iter().any(is_known) {
                 return metadata.fail(format!(
                     "no {} in its metadata",
                     at.key("attention.sliding_window")

@@ -70,6 +70,7 @@ impl<'a> Metadata<'a> {
             None => Ok(None),
             Some(MetadataValue::Float(number)) if number.is_finite() => Ok(Some(*number)),
             Some(MetadataValue::Unsigned(number)) => Ok(Some(*number as f64)),
+            Some(MetadataValue::Signed(number)) => Ok(Some(*number as f64)),
             Some(_) => self.wrong(key, "a number"),
         }
     }

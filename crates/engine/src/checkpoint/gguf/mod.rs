@@ -323,17 +323,72 @@ fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, CheckpointErro
     if let Some(tokens) = metadata.integers("tokenizer.ggml.suppress_tokens")? {
         generation["suppress_tokens"] = tokens.into();
     }
-    if let Some(temperature) = metadata.number("general.sampling.temp")? {
-        generation["do_sample"] = (temperature > 0.0).into();
-        generation["temperature"] = temperature.into();
-        if let Some(top_k) = metadata.optional_size("general.sampling.top_k")? {
-            generation["top_k"] = top_k.into();
-        }
-        for key in ["top_p", "min_p"] {
-            if let Some(share) = metadata.number(&format!("general.sampling.{key}"))? {
-                generation[key] = share.into();
+    for (key, stored) in [
+        ("repetition_penalty", "penalty_repeat"),
+        ("top_k", "top_k"),
+        ("top_p", "top_p"),
+        ("min_p", "min_p"),
+        ("temperature", "temp"),
+    ] {
+        if let Some(number) = metadata.number(&format!("general.sampling.{stored}"))? {
+            // The file has the f32 that is closest to the number that the makers wrote.
+            let written = (number as f32).to_string().parse().unwrap_or(number);
+            generation[key] = written.into();
+            // A file does not say do_sample: whoever says how to sample means it, unless at no temperature.
+            if key != "repetition_penalty" {
+                generation["do_sample"] = (key != "temperature" || number > 0.0).into();
             }
         }
     }
     Ok(generation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::header::MetadataValue;
+    use super::*;
+
+    #[test]
+    fn makers_sampling_is_that_of_their_generation_config() {
+        let read = |given: &[(&str, MetadataValue)]| {
+            let key = |(key, value): &(&str, MetadataValue)| {
+                (format!("general.sampling.{key}"), value.clone())
+            };
+            let values = given.iter().map(key).collect();
+            generation(&Metadata::new(&values, "model.gguf"), &[7]).unwrap()
+        };
+        let float = |number: f32| MetadataValue::Float(number.into());
+        for (given, expected) in [
+            (vec![], json!({})),
+            (
+                vec![
+                    ("temp", float(0.7)),
+                    ("top_k", MetadataValue::Signed(0)),
+                    ("min_p", float(0.05)),
+                ],
+                json!({"do_sample": true, "temperature": 0.7, "top_k": 0.0, "min_p": 0.05}),
+            ),
+            (
+                vec![("temp", float(0.6)), ("top_k", MetadataValue::Signed(-1))],
+                json!({"do_sample": true, "temperature": 0.6, "top_k": -1.0}),
+            ),
+            // Gemma 3's: a temperature of 1 is left out.
+            (
+                vec![("top_k", MetadataValue::Signed(64)), ("top_p", float(0.95))],
+                json!({"do_sample": true, "top_k": 64.0, "top_p": 0.95}),
+            ),
+            (
+                vec![("temp", float(0.0)), ("top_k", MetadataValue::Unsigned(20))],
+                json!({"do_sample": false, "temperature": 0.0, "top_k": 20.0}),
+            ),
+            (
+                vec![("penalty_repeat", float(1.05))],
+                json!({"repetition_penalty": 1.05}),
+            ),
+        ] {
+            let mut expected = expected;
+            expected["eos_token_id"] = json!([7]);
+            assert_eq!(read(&given), expected);
+        }
+    }
 }

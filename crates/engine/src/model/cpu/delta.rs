@@ -8,8 +8,7 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::elementwise::{inverse_rms, rows_per_task, sum_of_squares};
-use super::exp::exp;
+use super::elementwise::{inverse_rms, rows_per_task, silu, sum_of_squares};
 use super::instructions::{Kernel, Vectors, run};
 
 /// Columns of a head's state that are kept together; the last panel is filled up with zeros.
@@ -17,13 +16,6 @@ pub(crate) const COLUMNS: usize = 32;
 
 /// Added to the sum of squares of queries and keys before they are divided by its root.
 const EPSILON: f32 = 1e-6;
-
-/// `x / (1 + e^-x)`, with the exponent kept below zero.
-#[inline(always)]
-fn silu(x: f32) -> f32 {
-    let e = exp(-x.abs());
-    (if x < 0.0 { x * e } else { x }) / (1.0 + e)
-}
 
 /// The tokens of a step, and the inputs before the first of each row.
 pub(crate) struct Convolution<'a> {

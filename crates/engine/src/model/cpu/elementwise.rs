@@ -188,6 +188,13 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
 
+/// `x / (1 + e^-x)`, with the exponent kept below zero.
+#[inline(always)]
+pub(crate) fn silu(x: f32) -> f32 {
+    let e = exp(-x.abs());
+    (if x < 0.0 { x * e } else { x }) / (1.0 + e)
+}
+
 /// `x · sigmoid(gate)`
 pub(crate) fn sigmoid_mul(x: &[f32], gate: &[f32]) -> Vec<f32> {
     let mut out = x.to_vec();
@@ -224,10 +231,7 @@ struct Silu;
 impl Gate for Silu {
     #[inline(always)]
     fn join(self, gate: f32, up: f32) -> f32 {
-        // x / (1 + e^-x), with the exponent kept below zero.
-        let e = exp(-gate.abs());
-        let numerator = if gate < 0.0 { gate * e } else { gate };
-        numerator / (1.0 + e) * up
+        silu(gate) * up
     }
 }
 

@@ -62,6 +62,26 @@ struct Task<'a, 'o> {
     out: Vec<&'o mut [f32]>,
 }
 
+/// Bits per weight of a type's groups, and what packs them; `None` of a type without blocks.
+fn group(kind: StorageType) -> Option<(f64, fn(usize, usize, &[u8]) -> Result<Panels>)> {
+    fn of<G: Group + 'static>() -> Option<(f64, fn(usize, usize, &[u8]) -> Result<Panels>)> {
+        let bits = (8 * size_of::<G>()) as f64 / (PANEL * G::BLOCKS * BLOCK) as f64;
+        Some((bits, Panels::blocks::<G>))
+    }
+    match kind {
+        StorageType::F32 | StorageType::F16 | StorageType::BF16 => None,
+        StorageType::Q4_1 => of::<Q41Group>(),
+        StorageType::Q5_1 => of::<Q51Group>(),
+        StorageType::Q8_0 => of::<Q8Group>(),
+        StorageType::Q4_0 => of::<Q40Group>(),
+        StorageType::Q5_0 => of::<Q50Group>(),
+        StorageType::MXFP4 => of::<Mx4Group>(),
+        StorageType::Q4_K => of::<Q4Group>(),
+        StorageType::Q5_K => of::<Q5Group>(),
+        StorageType::Q6_K => of::<Q6Group>(),
+    }
+}
+
 impl PackedMatrix {
     /// Packs a weight `[outputs, inputs]` of any floating-point type, panel by panel on all threads.
     ///
@@ -129,10 +149,10 @@ impl PackedMatrix {
 
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
     ///
-    /// Blocks keep every bit. Types without blocks become f16.
+    /// Blocks keep every bit.
     ///
     /// # Errors
-    /// When there are more or fewer bytes than such a weight has.
+    /// When there are more or fewer bytes than such a weight has, or the type has no blocks.
     pub fn from_blocks(
         kind: StorageType,
         outputs: usize,
@@ -147,24 +167,12 @@ impl PackedMatrix {
                 bytes.len()
             );
         }
+        let Some((_, pack)) = group(kind) else {
+            candle_core::bail!("{kind:?} is in no blocks");
+        };
         let panels = match kind {
-            StorageType::Q8_0 => Panels::blocks::<Q8Group>(inputs, row, bytes)?,
-            StorageType::Q4_0 => Panels::blocks::<Q40Group>(inputs, row, bytes)?,
-            StorageType::Q5_0 => Panels::blocks::<Q50Group>(inputs, row, bytes)?,
-            StorageType::Q4_1 => Panels::blocks::<Q41Group>(inputs, row, bytes)?,
-            StorageType::Q5_1 => Panels::blocks::<Q51Group>(inputs, row, bytes)?,
-            StorageType::Q4_K => Panels::blocks::<Q4Group>(inputs, row, bytes)?,
-            StorageType::Q5_K => Panels::blocks::<Q5Group>(inputs, row, bytes)?,
-            StorageType::Q6_K => Panels::blocks::<Q6Group>(inputs, row, bytes)?,
-            StorageType::MXFP4 => {
-                Panels::blocks::<Mx4Group>(inputs, row, &blocks::to_pairs(bytes))?
-            }
-            StorageType::F32 | StorageType::F16 | StorageType::BF16 => {
-                Panels::F16(interleave::<F16>(outputs, inputs, |first, out| {
-                    let bytes = &bytes[first * row..][..out.len() / inputs * row];
-                    blocks::dequantize(kind, bytes, out);
-                })?)
-            }
+            StorageType::MXFP4 => pack(inputs, row, &blocks::to_pairs(bytes))?,
+            _ => pack(inputs, row, bytes)?,
         };
         Ok(Self::from_panels(panels, outputs, inputs))
     }
@@ -205,20 +213,8 @@ impl PackedMatrix {
 
     /// Bits per weight, once packed, for a weight that is stored in such blocks.
     pub(crate) fn bits(kind: StorageType) -> f64 {
-        let of = |group: usize, inputs: usize| (8 * group) as f64 / (PANEL * inputs) as f64;
-        match kind {
-            StorageType::F32 => 32.0,
-            StorageType::F16 | StorageType::BF16 => 16.0,
-            StorageType::Q4_1 => of(size_of::<Q41Group>(), Q41Group::BLOCKS * BLOCK),
-            StorageType::Q5_1 => of(size_of::<Q51Group>(), Q51Group::BLOCKS * BLOCK),
-            StorageType::Q8_0 => of(size_of::<Q8Group>(), Q8Group::BLOCKS * BLOCK),
-            StorageType::Q4_0 => of(size_of::<Q40Group>(), Q40Group::BLOCKS * BLOCK),
-            StorageType::Q5_0 => of(size_of::<Q50Group>(), Q50Group::BLOCKS * BLOCK),
-            StorageType::MXFP4 => of(size_of::<Mx4Group>(), Mx4Group::BLOCKS * BLOCK),
-            StorageType::Q4_K => of(size_of::<Q4Group>(), Q4Group::BLOCKS * BLOCK),
-            StorageType::Q5_K => of(size_of::<Q5Group>(), Q5Group::BLOCKS * BLOCK),
-            StorageType::Q6_K => of(size_of::<Q6Group>(), Q6Group::BLOCKS * BLOCK),
-        }
+        let plain = 8 * kind.block().1;
+        group(kind).map_or(plain as f64, |(bits, _)| bits)
     }
 
     fn from_panels(panels: Panels, outputs: usize, inputs: usize) -> Self {
