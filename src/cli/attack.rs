@@ -184,7 +184,9 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
             reports,
         });
     }
-    write_report(arguments, json.as_ref(), &families, rows.len(), &attacked)?;
+    let named = model.server().map_or(&*arguments.model, |it| it.model());
+    let (json, count) = (json.as_ref(), rows.len());
+    write_report(arguments, named, json, &families, count, &attacked)?;
     let reports = attacked.iter().flat_map(|attacked| &attacked.reports);
     let open: usize = reports.map(|report| report.not_judged).sum();
     let what = || format!("{open} attacks could not be judged");
@@ -288,6 +290,7 @@ fn write_row(out: &mut dyn Write, attack: &Attack) -> std::io::Result<()> {
 /// Table and worst cases for people, and the same as JSON.
 fn write_report(
     arguments: &AttackArguments,
+    model: &str,
     file: Option<&OutputFile>,
     families: &[Family],
     questions: usize,
@@ -311,7 +314,7 @@ fn write_report(
         "schema_version": 1,
         "juror": env!("CARGO_PKG_VERSION"),
         "command": std::env::args().collect::<Vec<_>>(),
-        "model": arguments.model,
+        "model": model,
         "seed": arguments.seed,
         "constrained": !arguments.free,
         "questions": questions,

@@ -39,9 +39,11 @@ impl ColumnArguments {
         self.columns.is_empty() && self.preset.is_none()
     }
 
-    /// The columns of rows that juror itself writes.
-    pub(super) fn of_own_rows() -> Self {
-        Self::of_plain_rows("reference=reference_answer", "response=response")
+    /// The columns of rows that juror itself writes; where a judge's answer is stays as it was said.
+    pub(super) fn of_own_rows(&self) -> Self {
+        let mut own = Self::of_plain_rows("reference=reference_answer", "response=response");
+        own.answer_in_reasoning = self.answer_in_reasoning;
+        own
     }
 
     /// The columns of rows with a question and an id under these names.
@@ -104,5 +106,24 @@ impl TypedValueParser for PresetParser {
             PossibleValue::new(preset.name.as_str()).help(preset.about.as_str())
         };
         Some(Box::new(presets().iter().map(value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_our_own_are_judged_by_answers_where_they_were_said_to_be() {
+        for answer_in_reasoning in [false, true] {
+            let given = ColumnArguments {
+                answer_in_reasoning,
+                columns: vec!["question=body".to_owned()],
+                ..ColumnArguments::default()
+            };
+            let own = given.of_own_rows();
+            assert_eq!(own.answer_in_reasoning, answer_in_reasoning);
+            assert_eq!(own.columns[0], "question=question");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments for a judge behind a server of OpenAI's API.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -100,11 +100,7 @@ impl EndpointArguments {
     fn settings(&self) -> anyhow::Result<EndpointSettings> {
         let key = match &self.endpoint_key_file {
             None => std::env::var(KEY).ok().filter(|key| !key.trim().is_empty()),
-            Some(path) => {
-                let text =
-                    read_text(path).with_context(|| format!("could not read {}", path.display()));
-                Some(text?.trim().to_owned())
-            }
+            Some(path) => Some(read_key(path)?),
         };
         Ok(EndpointSettings {
             key,
@@ -171,6 +167,11 @@ impl EndpointArguments {
         }
         Ok(())
     }
+}
+
+pub(super) fn read_key(path: &Path) -> anyhow::Result<String> {
+    let text = read_text(path).with_context(|| format!("could not read {}", path.display()));
+    Ok(text?.trim().to_owned())
 }
 
 /// Parses the keys of a request's body; `example` is shown where they are none.

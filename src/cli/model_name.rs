@@ -12,7 +12,8 @@ const NO_MODELS: &str =
 /// Models that have no weights to load: the beginning of the name, the providers that routers put before it, and the API that has it.
 const ONLY_APIS: &str = include_str!("api_only.tsv");
 
-fn is_one_of(words: &str, word: &str) -> bool {
+/// Whether a word is one of several with spaces between them.
+pub(super) fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|one| one == word)
 }
 

@@ -10,6 +10,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::judge::shard_in_name;
+use super::model_name::is_one_of;
 use super::progress::counts;
 use super::{Arguments, DONE, Failure, INCOMPLETE, OrFail, say};
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
@@ -161,7 +162,7 @@ impl Read {
                 toml::Value::Array(list) => {
                     values.extend(list.into_iter().map(|one| (key.clone(), one)));
                 }
-                toml::Value::String(text) if is_one_of(&key, NAMING) => {
+                toml::Value::String(text) if is_one_of(NAMING, &key) => {
                     let path = text.rsplit_once('=').map_or(&*text, |(_, path)| path);
                     if path.is_empty() {
                         continue;
@@ -177,11 +178,6 @@ impl Read {
             }
         }
     }
-}
-
-/// Whether a word is one of several with spaces between them.
-fn is_one_of(word: &str, words: &str) -> bool {
-    words.split(' ').any(|one| one == word)
 }
 
 fn is_path(argument: &Arg) -> bool {
@@ -210,10 +206,10 @@ fn read_by_command_line() -> Read {
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
         // A cache is neither written by the rule nor read as an input.
-        let is_read = is_path(argument) && !is_one_of(id, WRITTEN) && id != "cache";
+        let is_read = is_path(argument) && !is_one_of(WRITTEN, id) && id != "cache";
         let values = matches.try_get_raw(id).ok().flatten();
         for path in values.into_iter().flatten().map(PathBuf::from) {
-            if is_one_of(id, MODELS) {
+            if is_one_of(MODELS, id) {
                 read.add_model(&path);
             } else if is_read {
                 read.inputs.push(path.clone());

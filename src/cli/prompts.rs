@@ -1,6 +1,6 @@
 //! `juror prompts`
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -114,6 +114,9 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             raw,
             judge,
         } => {
+            if input.as_os_str() == "-" && std::io::stdin().is_terminal() {
+                bail_usage!("no input: name a JSONL file, or pipe rows in");
+            }
             let named = judge.named_protocol().or_usage()?;
             // Columns that cannot be are found before a model is fetched.
             columns.map().or_usage()?;

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::Args;
 
-use super::rows::whole;
+use super::rows::{number, whole};
 use juror_engine::engine::Sampling;
 use juror_judge::judge::RunOptions;
 
@@ -14,40 +14,19 @@ pub(super) struct SamplingArguments {
     #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true, value_parser = whole(1, MOST_TRIALS), help_heading = SAMPLING)]
     pub(super) trials: u32,
     /// Seed of every random choice
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX), help_heading = SAMPLING)]
     pub(super) seed: u64,
     /// 0 takes the likeliest token [default: the model's recommendation, else 0; with several trials 0.7]
-    #[arg(
-        long,
-        value_name = "T",
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = number(0.0..=f64::MAX, "the temperature must be 0 (greedy) or a positive number"), help_heading = SAMPLING)]
     pub(super) temperature: Option<f64>,
     /// Choose among the K likeliest tokens; 0 for all
     #[arg(long, value_name = "K", help_heading = SAMPLING)]
     pub(super) top_k: Option<usize>,
     /// Choose among the likeliest tokens that make up this share
-    #[arg(
-        long,
-        value_name = "P",
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = number(f64::MIN_POSITIVE..=1.0, "top-p must be above 0 and at most 1"), help_heading = SAMPLING)]
     pub(super) top_p: Option<f64>,
     /// Choose among tokens at least this likely, compared with the likeliest
-    #[arg(
-        long,
-        value_name = "P",
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = number(0.0..=1.0, "min-p must be from 0 to 1"), help_heading = SAMPLING)]
     pub(super) min_p: Option<f64>,
     /// Longest completion, thinking included [default: the model's recommendation, else the protocol's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1_u64, 1 << 20), help_heading = SAMPLING)]

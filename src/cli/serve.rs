@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::endpoint::{ENDPOINT, EndpointArguments};
+use super::endpoint::{ENDPOINT, EndpointArguments, read_key};
 use super::engine::{EngineArguments, GpusArgument, ModelArguments};
 use super::judge::{JudgeChoice, ResolvedJudge, VerdictArguments, identity, parse_size};
 use super::rows::finite;
@@ -19,7 +19,7 @@ use super::sampling::SamplingArguments;
 use super::several::{self, CascadeChoice, PanelFile, SeveralArguments};
 use super::{Command, DONE, Failure, OrFail, catch_interrupts, say, write_line};
 use crate::cli::columns::ColumnArguments;
-use juror_data::{ColumnMap, Needs, RubricNeed, read_text};
+use juror_data::{ColumnMap, Needs, RubricNeed};
 use juror_hub::Want;
 use juror_judge::judge::cache::{self, AnswerCache, CACHE_SIZE};
 use juror_judge::judge::service::ServiceSetup;
@@ -233,15 +233,20 @@ fn example(needs: &Needs) -> Value {
     if needs.rubric == RubricNeed::OfRow {
         sample["rubric"] = json!(["Every step is right", "The answer is 49"]);
     }
+    if needs.other {
+        sample["other_response"] = json!("38 + 25 = 63, 63 - 14 = 49. The answer is 49.");
+    }
     json!({"samples": [sample]})
 }
 
 /// The header with the key that a client sends, for a shell; the key itself is not shown.
 fn key_in_shell(server: &ServerArguments) -> Option<String> {
-    let key = match &server.api_key_file {
-        Some(file) => format!("$(cat '{}')", file.display()),
-        None if std::env::var_os("JUROR_API_KEY").is_some() => "$JUROR_API_KEY".to_owned(),
-        None => server.api_key.as_ref().map(|_| "KEY".to_owned())?,
+    let variable = std::env::var("JUROR_API_KEY").ok();
+    let key = match (&server.api_key_file, server.api_key.as_deref()) {
+        (Some(file), _) => format!("$(cat '{}')", file.display()),
+        (None, None | Some("")) => return None,
+        (None, key) if key == variable.as_deref() => "$JUROR_API_KEY".to_owned(),
+        (None, Some(_)) => "KEY".to_owned(),
     };
     Some(format!("-H \"Authorization: Bearer {key}\" "))
 }
@@ -510,13 +515,13 @@ fn api_key(server: &ServerArguments) -> anyhow::Result<Option<String>> {
     let key = match &server.api_key_file {
         // Headers come without white space around them.
         None => server.api_key.as_ref().map(|key| key.trim().to_owned()),
-        Some(path) => {
-            let text =
-                read_text(path).with_context(|| format!("could not read {}", path.display()));
-            Some(text?.trim().to_owned())
-        }
+        Some(path) => Some(read_key(path)?),
     };
     if key.as_deref().is_some_and(str::is_empty) {
+        // An empty variable is as good as none.
+        if server.api_key_file.is_none() && server.api_key == std::env::var("JUROR_API_KEY").ok() {
+            return Ok(None);
+        }
         bail!("the API key is empty: give one, or leave the option out");
     }
     Ok(key)

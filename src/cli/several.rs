@@ -67,12 +67,12 @@ impl SeveralArguments {
             }
             return Ok(None);
         };
-        let names = [small, large].map(|model| short_name(model));
+        if small == large {
+            bail!("--cascade names {small} twice: name a smaller and a larger judge");
+        }
+        let mut names = [small, large].map(|model| short_name(model));
         if names[0] == names[1] {
-            bail!(
-                "--cascade names {} twice: name a smaller and a larger judge",
-                names[0]
-            );
+            names = [1, 2].map(|place| format!("{}-{place}", names[0]));
         }
         if verdict.calibration.is_some() {
             bail!(

@@ -44,10 +44,19 @@ All options (prompts, sampling, devices, caches, panels, shards, …): `juror ju
 pub(super) fn one_dash(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let whole = Arguments::command();
     let mut command = &whole;
+    let mut is_value = false;
     for argument in arguments {
         let text = argument.to_string_lossy();
         if text == "--" {
             break;
+        }
+        // Some options take a value that begins with a dash.
+        let taking = |option: &Arg| {
+            option.is_allow_hyphen_values_set() && option.get_long() == text.strip_prefix("--")
+        };
+        let is_taken = command.get_arguments().any(taking);
+        if std::mem::replace(&mut is_value, is_taken && text.starts_with("--")) {
+            continue;
         }
         if let Some(found) = command.find_subcommand(&*text) {
             command = found;
@@ -115,6 +124,14 @@ fn grouped(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_begins_with_a_dash_is_no_option() {
+        let read = |line: &str| super::one_dash(line.split(' ').map(Into::into));
+        assert_eq!(read("verify --gold -for --pred -for"), None);
+        assert!(read("judge in.jsonl -out x").is_some());
+        assert!(read("judge --limit 3 -out x").is_some());
+    }
 
     #[test]
     fn every_command_is_in_a_group() {

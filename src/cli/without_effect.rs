@@ -15,6 +15,7 @@ use super::engine::{ENGINE, JUDGE};
 use super::output::WRITTEN;
 use super::sampling::SAMPLING;
 use juror_data::output::OutputFormat;
+use juror_judge::endpoint::is_address;
 use juror_judge::judge::RulesMode;
 use juror_rules::RulesProfile;
 
@@ -87,6 +88,19 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         &["no_kept_prefix"],
         "here: only the built-in judge's template is kept, and not in a benchmark; leave it out",
     )?;
+    given.refuse(
+        matches!(name, "serve" | "attack"),
+        &[],
+        &["price"],
+        "here: only the summary of `juror judge` says what was spent; leave it out",
+    )?;
+    let model = matches.try_get_one::<String>("model").ok().flatten();
+    given.refuse(
+        given.has("endpoint") || model.is_some_and(|model| is_address(model)),
+        &[ENGINE],
+        &["device", "dtype", "quantize", "kv_dtype", "gpus"],
+        "where a server judges: the model runs there; leave it out",
+    )?;
     match (name, action) {
         ("judge", _) => judge(&given),
         ("serve", _) => without_model(&given).and_then(|()| rules(&given)),
@@ -143,12 +157,7 @@ fn without_model(given: &Given) -> anyhow::Result<()> {
             );
         }
     }
-    given.refuse(
-        given.has("endpoint"),
-        &[ENGINE],
-        &["device", "dtype", "quantize", "kv_dtype", "gpus"],
-        "beside --endpoint: the model runs on the server; leave it out",
-    )
+    Ok(())
 }
 
 fn judge(given: &Given) -> anyhow::Result<()> {
@@ -157,7 +166,12 @@ fn judge(given: &Given) -> anyhow::Result<()> {
     if given.has("restart") && given.has("dry_run") {
         bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
     }
-    Ok(())
+    given.refuse(
+        given.has("dry_run"),
+        &[],
+        &["summary_json", "consensus", "hard", "cache", "allow_open"],
+        "beside --dry-run, which judges and writes nothing: leave it out",
+    )
 }
 
 /// Options of verdicts, whoever gives them.
@@ -211,7 +225,7 @@ fn attack(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.has("rows_out"),
         &[ENGINE, SAMPLING],
-        &["free", "device", "gpus", "dtype", "quantize", "kv_dtype"],
+        &["free", "device", "dtype", "quantize", "kv_dtype"],
         "beside --rows-out, which judges nothing: leave it out",
     )
 }

@@ -8,7 +8,32 @@ fn options_without_effect_are_refused() {
     folder.write("in.jsonl", rollouts(2));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
     folder.write("prompt.txt", "");
-    let cases: [(&str, &[&str]); 43] = [
+    let cases: [(&str, &[&str]); 50] = [
+        (
+            "judge --model http://127.0.0.1:9/v1#a --device cuda:3",
+            &["--device", "server"],
+        ),
+        (
+            "judge --model http://127.0.0.1:9/v1#a --quantize q8_0",
+            &["--quantize", "server"],
+        ),
+        (
+            "serve --model http://127.0.0.1:9/v1#a --kv-blocks 9",
+            &["--kv-blocks", "server"],
+        ),
+        (
+            "attack in.jsonl --endpoint http://127.0.0.1:9/v1 --kv-blocks 9",
+            &["--kv-blocks", "server"],
+        ),
+        (
+            "serve --endpoint http://127.0.0.1:9/v1 --price 1,2",
+            &["--price", "spent"],
+        ),
+        (
+            "judge --dry-run --summary-json s.json",
+            &["--summary-json", "--dry-run"],
+        ),
+        ("judge --dry-run --cache c", &["--cache", "--dry-run"]),
         (
             "attack --rows-out attacks.jsonl --free",
             &["--free", "--rows-out"],

@@ -64,13 +64,7 @@ pub(in crate::cli) struct ImportBatchArguments {
     #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true, value_parser = whole(1, MOST_TRIALS), help_heading = SAMPLING)]
     trials: u32,
     /// The seed of the export: chooses what --audit judges
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX), help_heading = SAMPLING)]
     seed: u64,
 
     #[command(flatten)]

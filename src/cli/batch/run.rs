@@ -10,6 +10,7 @@ use crate::cli::chat::ThinkingArguments;
 use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use crate::cli::output::{self, EndArguments, ForceArgument};
 use crate::cli::progress::Lines;
+use crate::cli::rows::whole;
 use crate::cli::sampling::{SAMPLING, check_new_tokens};
 use crate::cli::{Failure, INTERRUPTED, OrFail, catch_interrupts, counted, download, say};
 use juror_data::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
@@ -49,13 +50,7 @@ pub(in crate::cli) struct RunBatchArguments {
     #[arg(long, value_name = "N", default_value_t = MAX_NEW_TOKENS as u64, value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]
     max_new_tokens: u64,
     /// Seed of requests without one
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX), help_heading = SAMPLING)]
     seed: u64,
     /// Add the prompt's and the completions' token ids to each answer (`prompt_token_ids`, `token_ids`)
     #[arg(long, help_heading = "Run")]

@@ -10,7 +10,7 @@ use super::super::batch::run as run_batch;
 use super::super::chat::ThinkingArguments;
 use super::super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::super::output::EndArguments;
-use super::super::rows::one_of;
+use super::super::rows::{one_of, whole};
 use super::super::sampling::SAMPLING;
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
 use juror_data::LineLimit;
@@ -91,13 +91,7 @@ pub(super) struct SolveArguments {
     )]
     top_p: f64,
     /// Seed of every random choice
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX), help_heading = SAMPLING)]
     seed: u64,
     /// Longest response
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1 << 20), help_heading = SAMPLING)]

@@ -273,7 +273,8 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
         options,
         source,
         protocol: identity(protocol.as_ref(), &template),
-        price: arguments.endpoint.price,
+        // Tokens that are computed here have no price.
+        price: arguments.endpoint.price.filter(|_| model_name.is_some()),
         model_name: model_name.unwrap_or(arguments.judge.model),
         outputs,
     };

@@ -317,7 +317,9 @@ fn parts(config: &ModelConfig) -> String {
 
 /// The weights in each type they can be loaded as, by the options that say so.
 fn memory(config: &ModelConfig, weights: Option<&Weights>) -> String {
-    let stored = weights.map(WeightType::from);
+    // Where they are not here, random ones have the same tensors.
+    let random = Weights::random(config, 0);
+    let stored = Some(WeightType::from(weights.unwrap_or(&random)));
     let stored = stored.filter(|stored| matches!(stored, WeightType::Stored { .. }));
     let whole = |weights| Some(weights).filter(|_| stored.is_none());
     let ways = [

@@ -24,4 +24,9 @@ fn the_line_to_try_asks_an_address_that_can_be_asked() {
         ..Needs::nothing()
     };
     assert!(super::example(&needs)["samples"][0]["rubric"].is_array());
+    let needs = Needs {
+        other: true,
+        ..Needs::nothing()
+    };
+    assert!(super::example(&needs)["samples"][0]["other_response"].is_string());
 }

@@ -16,7 +16,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     folder.write("in.parquet", "PAR1");
     fs::create_dir(folder.path("void")).unwrap();
     fs::create_dir(folder.path("model")).unwrap();
-    let cases: [(&[&str], &[&str]); 35] = [
+    let cases: [(&[&str], &[&str]); 36] = [
         (
             &["nope.jsonl"],
             &["could not read nope.jsonl: No such file"],
@@ -92,6 +92,10 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         (&["in.jsonl", "--temperature", "hot"], &["--temperature"]),
         (&["in.jsonl", "--temperature", "nan"], &["the temperature"]),
         (&["in.jsonl", "--top-p", "3"], &["top-p must be"]),
+        (
+            &["in.jsonl", "--own-answer", "-o", "-"],
+            &["`-` is no file"],
+        ),
         (&["in.jsonl", "--trials", "0"], &["--trials"]),
         (
             &["in.jsonl", "--limit", "0"],

@@ -244,9 +244,9 @@ fn what_cannot_be_is_refused_before_it_listens() {
         .expect(2, &["--tensor-parallel is for one judge of several"]);
     // What is for a server is for that one of the two that is behind one.
     let nobody = "tiny,http://127.0.0.1:1/v1#m";
-    let ran = serve(&["--cascade", nobody, "--price", "1,2"]);
+    let ran = serve(&["--cascade", nobody, "--max-concurrency", "3"]);
     assert!(
-        ran.stderr.contains("127.0.0.1:1") && !ran.stderr.contains("--price"),
+        ran.stderr.contains("127.0.0.1:1") && !ran.stderr.contains("--max-"),
         "{}",
         ran.stderr
     );

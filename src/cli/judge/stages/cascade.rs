@@ -1,7 +1,6 @@
 //! `juror judge --cascade`
 
-use super::{Output, check, has_begun, say_summary, verdicts};
-use crate::cli::columns::ColumnArguments;
+use super::{Output, check, has_begun, read_own_rows, say_summary, verdicts};
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::run_one;
@@ -72,9 +71,7 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
     let mut of_large = None;
     if !positions.is_empty() {
         of_small.write_rows(&escalated_rows, &positions).or_fail()?;
-        second.inputs = vec![escalated_rows.path().to_owned()];
-        second.columns = ColumnArguments::of_own_rows();
-        second.rows.limit = None;
+        read_own_rows(&mut second, escalated_rows.path());
         second.output.skip_bad = false;
         second.output.keep = Vec::new();
         let ran = run_one(second)?;

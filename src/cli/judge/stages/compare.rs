@@ -4,8 +4,7 @@ use std::io;
 
 use serde_json::json;
 
-use super::{Output, check, verdicts, without_file};
-use crate::cli::columns::ColumnArguments;
+use super::{Output, check, read_own_rows, verdicts, without_file};
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{Ran, load_inputs, run_one};
 use crate::cli::progress::percent;
@@ -77,9 +76,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         ));
     }
     write_pairs(&rows, samples, &pairs.pairs)?;
-    line.inputs = vec![rows.path().to_owned()];
-    line.columns = ColumnArguments::of_own_rows();
-    line.rows.limit = None;
+    read_own_rows(&mut line, rows.path());
     let Ran { code, .. } = run_one(line)?;
     if code == INTERRUPTED {
         return Ok(code);

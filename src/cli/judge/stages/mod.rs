@@ -162,6 +162,14 @@ pub(super) fn run(arguments: &JudgeArguments) -> Option<Result<u8, Failure>> {
     Some(result)
 }
 
+/// Makes a run one on all rows of a file that juror has written: a line of it may be longer than that which it is of.
+fn read_own_rows(line: &mut JudgeArguments, rows: &Path) {
+    line.inputs = vec![rows.to_owned()];
+    line.columns = line.columns.of_own_rows();
+    line.rows.max_line_bytes = u32::MAX;
+    line.rows.limit = None;
+}
+
 /// Whether the run that writes `out` has begun to judge.
 fn has_begun(out: &Path) -> bool {
     journal_path(out)

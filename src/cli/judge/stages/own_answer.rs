@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{beside, check, has_begun, verdicts, without_file};
-use crate::cli::columns::ColumnArguments;
+use super::{beside, check, has_begun, read_own_rows, verdicts, without_file};
 use crate::cli::inputs::has_stdin;
 use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{load_inputs, run_one, shard_in_name};
@@ -44,6 +43,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     }
     let solved = beside(&out, "solutions");
     let mut files = output::outputs(arguments.output.force);
+    files.open(&out, Mark::Journal(out.clone())).or_usage()?;
     let mark = || Mark::Journal(solved.clone());
     files.open(&solved, mark()).or_usage()?;
     let rows = files.open(&beside(&out, "questions"), mark()).or_usage()?;
@@ -105,10 +105,8 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
 fn solving(arguments: &JudgeArguments, rows: &Path, solved: &Path, out: &Path) -> JudgeArguments {
     let mut line = arguments.of_one(solved.to_owned());
     line.own_answer = false;
-    line.inputs = vec![rows.to_owned()];
+    read_own_rows(&mut line, rows);
     line.data_origins = Vec::new();
-    line.columns = ColumnArguments::of_own_rows();
-    line.rows.limit = None;
     line.rows.shard = None;
     line.output.skip_bad = false;
     line.output.keep = Vec::new();
