@@ -155,6 +155,9 @@ pub(super) fn is_prompt(text: &str) -> bool {
         && turns.any(|turn| opened.ends_with(turn.answer) && opened.contains(turn.before))
 }
 
+/// The longest token that is looked for at the ends of a prompt, in bytes.
+const MOST_TOKEN: usize = 64;
+
 /// A text without white space and the tokens of the commonest templates (`<|…|>`, `<｜…｜>`, `<s>`, `<bos>`) at its ends.
 fn without_usual_tokens(text: &str) -> &str {
     let is_token = |name: &str| {
@@ -164,10 +167,13 @@ fn without_usual_tokens(text: &str) -> &str {
     };
     let mut text = text.trim();
     loop {
-        let front = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-        let back = text
-            .strip_suffix('>')
-            .and_then(|rest| rest.rsplit_once('<'));
+        // Only so far from the ends, or each token that is taken off at one would cost a search from the other.
+        let head = &text[..text.floor_char_boundary(MOST_TOKEN)];
+        let tail = text.ceil_char_boundary(text.len().saturating_sub(MOST_TOKEN));
+        let front = head.find('>').filter(|_| text.starts_with('<'));
+        let front = front.map(|end| (&text[1..end], &text[end + 1..]));
+        let back = text[tail..].rfind('<').filter(|_| text.ends_with('>'));
+        let back = back.map(|at| (&text[..tail + at], &text[tail + at + 1..text.len() - 1]));
         text = match (front, back) {
             (Some((name, rest)), _) if is_token(name) => rest.trim_start(),
             (_, Some((rest, name))) if is_token(name) => rest.trim_end(),

@@ -86,7 +86,7 @@ pub struct ColumnMap {
     preset: Option<&'static Preset>,
     needs: Needs,
     /// Whether rows come from clients, who cannot name the keys.
-    is_fixed: bool,
+    pub(super) is_fixed: bool,
     /// Whether a response all of whose text is thinking is read there.
     pub(super) in_reasoning: bool,
 }
@@ -160,11 +160,6 @@ impl ColumnMap {
             is_fixed: true,
             ..self
         }
-    }
-
-    /// Whether rows come from clients, who cannot name the keys.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.is_fixed
     }
 
     /// Reads a response in chat messages where a server put all of it, if it took that for thinking: in `reasoning_content`.

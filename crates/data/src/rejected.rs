@@ -34,38 +34,10 @@ pub fn rejected_path(out: &Path) -> PathBuf {
 pub struct Rejected {
     count: usize,
     /// [`RejectedLine`]s, one JSON object a line.
-    lines: Option<File>,
-}
-
-impl Rejected {
-    /// How many lines were set aside.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether every line was accepted.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Writes them, one JSON object each.
-    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let Some(mut lines) = self.lines.as_ref() else {
-            return Ok(());
-        };
-        lines.seek(SeekFrom::Start(0))?;
-        io::copy(&mut lines, writer).map(|_| ())
-    }
-}
-
-/// Collects lines as they are set aside.
-#[derive(Debug, Default)]
-pub(super) struct RejectedBuilder {
-    count: usize,
     lines: Option<BufWriter<File>>,
 }
 
-impl RejectedBuilder {
+impl Rejected {
     /// Adds a line; the file is beside `output`, if there is one.
     pub(super) fn add(&mut self, line: &RejectedLine, output: Option<&Path>) -> io::Result<()> {
         let lines = match &mut self.lines {
@@ -79,12 +51,28 @@ impl RejectedBuilder {
     }
 
     /// All lines added so far.
-    pub(super) fn finish(self) -> io::Result<Rejected> {
-        let lines = self.lines.map(BufWriter::into_inner).transpose();
-        Ok(Rejected {
-            count: self.count,
-            lines: lines.map_err(io::IntoInnerError::into_error)?,
-        })
+    pub(super) fn finish(mut self) -> io::Result<Self> {
+        self.lines.iter_mut().try_for_each(Write::flush)?;
+        Ok(self)
+    }
+
+    /// How many lines were set aside.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether every line was accepted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Writes them, one JSON object each.
+    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let Some(mut lines) = self.lines.as_ref().map(BufWriter::get_ref) else {
+            return Ok(());
+        };
+        lines.seek(SeekFrom::Start(0))?;
+        io::copy(&mut lines, writer).map(|_| ())
     }
 }
 
@@ -112,7 +100,7 @@ mod tests {
                 text: "\u{fffd}".into(),
             },
         ];
-        let mut rejected = RejectedBuilder::default();
+        let mut rejected = Rejected::default();
         for line in &lines {
             rejected.add(line, Some(&path)).unwrap();
         }

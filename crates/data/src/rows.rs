@@ -95,54 +95,52 @@ impl Samples for Rows {
     }
 
     fn fetch(&self, positions: &[usize]) -> Result<Vec<Sample>, DatasetError> {
-        // Adjacent samples of one row are made together, so it is read and parsed once.
-        let mut ends = Vec::new();
-        for at in 1..=positions.len() {
-            let place = |at: usize| {
-                let entry = &self.entries[positions[at]];
-                (entry.file, entry.offset)
-            };
-            if at == positions.len() || place(at) != place(at - 1) {
-                ends.push(at);
-            }
-        }
-        let begins = std::iter::once(0).chain(ends.iter().copied());
-        let runs: Vec<&[usize]> = begins
-            .zip(&ends)
-            .map(|(begin, &end)| &positions[begin..end])
-            .collect();
-        if let &[run] = runs.as_slice()
-            && let Some(row) = self.long_row(run)
-        {
-            return self.of_row(&row.drafts, &row.kept, run);
-        }
-        let firsts: Vec<usize> = runs.iter().map(|run| run[0]).collect();
-        let samples: Vec<Vec<Sample>> = self
-            .read(&firsts)?
-            .par_iter()
-            .zip(runs)
-            .map(|(line, run)| self.samples(line, run))
-            .collect::<Result<_, _>>()?;
+        let samples = self.fetch_where(positions, &|_| true)?;
         Ok(samples.into_iter().flatten().collect())
     }
 }
 
 impl Rows {
-    /// The samples at `positions` whose rows' bytes satisfy `may_be`, in that order; `None` in place of the others.
+    /// The samples at `positions`, in that order; `None` in place of those whose rows are read from their file and do not satisfy
+    /// `may_be` there.
     pub fn fetch_where(
         &self,
         positions: &[usize],
         may_be: &(dyn Fn(&[u8]) -> bool + Sync),
     ) -> Result<Vec<Option<Sample>>, DatasetError> {
-        let lines = self.read(positions)?;
-        let sample = |(line, position): (&Vec<u8>, &usize)| {
-            if may_be(line) {
-                Ok(self.samples(line, &[*position])?.pop())
-            } else {
-                Ok(None)
+        // The samples of one row are made together, so it is read and parsed once.
+        let place = |position: usize| {
+            let entry = &self.entries[position];
+            (entry.file, entry.offset)
+        };
+        let mut order: Vec<(usize, usize)> = positions.iter().copied().zip(0..).collect();
+        order.sort_by_key(|&(position, _)| place(position));
+        let (positions, slots): (Vec<usize>, Vec<usize>) = order.into_iter().unzip();
+        let runs: Vec<&[usize]> = positions.chunk_by(|a, b| place(*a) == place(*b)).collect();
+        let read: Vec<Option<Vec<Sample>>> = match (runs.as_slice(), self.long_row(&positions)) {
+            (&[run], Some(row)) => vec![Some(self.of_row(&row.drafts, &row.kept, run)?)],
+            _ => {
+                let firsts: Vec<usize> = runs.iter().map(|run| run[0]).collect();
+                let lines = self.read(&firsts)?;
+                let found = |(line, run): (&Vec<u8>, &&[usize])| {
+                    may_be(line).then(|| self.samples(line, run)).transpose()
+                };
+                lines
+                    .par_iter()
+                    .zip(&runs)
+                    .map(found)
+                    .collect::<Result<_, _>>()?
             }
         };
-        lines.par_iter().zip(positions).map(sample).collect()
+        let mut samples = vec![None; positions.len()];
+        let mut slots = slots.into_iter();
+        for (run, read) in runs.iter().zip(read) {
+            let mut read = read.into_iter().flatten();
+            for slot in slots.by_ref().take(run.len()) {
+                samples[slot] = read.next();
+            }
+        }
+        Ok(samples)
     }
 
     /// The bytes of the rows at `positions`, in that order; they are read in the order in which they lie in the files.
@@ -426,6 +424,34 @@ mod tests {
                 assert_eq!(sample.id, format!("r{position}"));
                 assert_eq!(sample.student_answer.len(), lengths[position]);
             }
+        }
+    }
+
+    #[test]
+    fn responses_of_one_row_are_fetched_together_in_whatever_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        let row = |id: usize| {
+            let responses: Vec<String> = (0..6).map(|part| format!("{id}.{part}")).collect();
+            format!(
+                "{}\n",
+                serde_json::json!({"id": id, "question": "q", "answer": "a", "responses": responses})
+            )
+        };
+        fs::write(&path, (0..3).map(row).collect::<String>()).unwrap();
+        let rows = index(&[path], &LoadOptions::default()).unwrap().samples;
+        let positions: Vec<usize> = (0..18).map(|at| at * 7 % 18).collect();
+        let reads = std::sync::atomic::AtomicUsize::new(0);
+        let may_be = |line: &[u8]| {
+            reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            !line.starts_with(b"{\"id\":1,")
+        };
+        let found = rows.fetch_where(&positions, &may_be).unwrap();
+        assert_eq!(reads.into_inner(), 3, "each row is read once");
+        for (sample, position) in found.into_iter().zip(positions) {
+            let (id, part) = (position / 6, position % 6);
+            let answer = sample.map(|sample| sample.student_answer);
+            assert_eq!(answer, (id != 1).then(|| format!("{id}.{part}")));
         }
     }
 

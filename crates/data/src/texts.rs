@@ -13,7 +13,7 @@ use super::keep::Keep;
 use super::messages::{CUT_OFF, Messages, Turn, listed, prompt_of};
 use super::needs::RubricNeed;
 use super::preset::Preset;
-use super::row::{Row, RowValue};
+use super::row::{Row, RowValue, spelled_plainly};
 use super::sample::Sample;
 use crate::rubric::Rubric;
 
@@ -26,8 +26,10 @@ const BY_COLUMNS: &str = "of a table by columns write each row as an object, as 
 /// The most memory, in bytes, of the samples of one row besides their responses.
 const MOST_REPEATED: usize = 1 << 30;
 
-/// Whether a list of texts is one response step by step: its key says so, or each text begins with its number.
-fn are_steps(key: &str, texts: &[String]) -> bool {
+/// Whether a list of texts is one response step by step: its key says so, or each text begins with its number under a key that may hold
+/// one response. Of several responses a policy could otherwise write all of one.
+fn are_steps(responses: &FieldTexts) -> bool {
+    let (key, texts) = (&responses.key, &responses.texts);
     let is_numbered = |(number, text): (usize, &String)| {
         let text =
             text.trim_start_matches(|mark: char| mark.is_whitespace() || "#*".contains(mark));
@@ -37,7 +39,15 @@ fn are_steps(key: &str, texts: &[String]) -> bool {
         let rest = rest.and_then(|_| text[5..].strip_prefix(&number.to_string()));
         rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
     };
-    key.to_lowercase().ends_with("steps") || texts.len() > 1 && (1..).zip(texts).all(is_numbered)
+    let may_be_one = texts.len() > 1 && !responses.is_of_each && !is_plural(key);
+    key.to_lowercase().ends_with("steps") || may_be_one && (1..).zip(texts).all(is_numbered)
+}
+
+/// Whether a key is one of lists of responses.
+fn is_plural(key: &str) -> bool {
+    let plain = spelled_plainly(key);
+    let key = plain.as_deref().unwrap_or(key);
+    PLURALS.split(' ').any(|plural| plural == key)
 }
 
 /// What a row says, by itself.
@@ -194,8 +204,12 @@ impl Row<'_> {
         let Some(mut found) = columns.find(field, preset, self)? else {
             return Ok(None);
         };
+        let mut asks = preset.paths[Field::Question as usize].iter();
+        let asks = asks.any(|path| path.text() == found.key);
         if let (Field::Response, [value], [other, ..]) =
             (field, found.values.as_slice(), found.passed_over.as_slice())
+            // A text that is read as a response alone may be the policy's own.
+            && (asks || !value.text().starts_with('"'))
             && let Some(messages) = value.messages()
         {
             // The answer may stand in the conversation or beside it.
@@ -203,11 +217,16 @@ impl Row<'_> {
                 .response(false)
                 .is_ok_and(|turn| turn.what != CUT_OFF)
             {
-                let advice = if columns.is_fixed() {
+                let advice = if columns.is_fixed {
                     "leave one of them out".to_owned()
                 } else {
+                    let both = if asks {
+                        format!("question={},", found.key)
+                    } else {
+                        String::new()
+                    };
                     format!(
-                        "say which is the response with `--columns question={0},response={0}` or `--columns response={other}`",
+                        "say which is the response with `--columns {both}response={}` or `--columns response={other}`",
                         found.key
                     )
                 };
@@ -230,7 +249,8 @@ impl Row<'_> {
             return Ok(None);
         }
         let mut read = FieldTexts {
-            is_fixed: columns.is_fixed(),
+            is_fixed: columns.is_fixed,
+            is_of_each: found.is_of_each,
             in_reasoning: columns.in_reasoning,
             ..FieldTexts::default()
         };
@@ -432,7 +452,7 @@ impl Row<'_> {
         };
         let (mut responses, mut of_steps) = (responses, false);
         let mut steps = steps.map_or(Vec::new(), |steps| steps.texts);
-        if steps.is_empty() && responses.is_list && are_steps(&responses.key, &responses.texts) {
+        if steps.is_empty() && responses.is_list && are_steps(&responses) {
             of_steps = true;
             let whole = vec![responses.texts.join("\n\n")];
             let own = std::mem::replace(&mut responses.texts, whole);
@@ -533,7 +553,7 @@ impl Row<'_> {
                 "name its key with `--columns {field}=KEY`; if the rows are the objects in `{key}`, write them one a line first, as with \
                  `jq -c '.[\"{key}\"][]'`"
             )
-        } else if columns.is_fixed() {
+        } else if columns.is_fixed {
             format!("give it as `{field}`")
         } else if self.holds_rows() {
             "if its values are the rows, write them one a line first, as with `jq -c 'to_entries[] | {id: .key} + .value'`".to_owned()
@@ -556,6 +576,8 @@ struct FieldTexts {
     texts: Vec<String>,
     /// Whether they were in a list.
     is_list: bool,
+    /// Whether each was named by a path.
+    is_of_each: bool,
     /// The row's key that holds them.
     key: String,
     /// Which part of the value was taken, if not all of it.
@@ -620,8 +642,7 @@ impl RowValue<'_> {
                 {
                     return read.turn(&messages, field, key);
                 }
-                let is_list_of_responses =
-                    PLURALS.split(' ').any(|plural| plural == key) && text.starts_with('[');
+                let is_list_of_responses = is_plural(key) && text.starts_with('[');
                 // The rules leave a reference that is a list written as text open, and say so.
                 let must_be_text = field == Field::Question
                     || field == Field::Reference && !text.starts_with(['[', '(']);

@@ -81,7 +81,19 @@ fn tokens_at_the_ends_are_taken_off_and_no_others() {
         ("Is a < b or b > a?", "Is a < b or b > a?"),
         ("<b>bold</b>", "<b>bold</b>"),
         ("<s>", ""),
+        ("<é|x|>", "<é|x|>"),
+        ("<|é|>é<|é|>", "é"),
     ] {
         assert_eq!(without_usual_tokens(text), expected);
     }
+    // Each token costs what it has, whatever stands at the other end.
+    let (long, tokens) = ("a".repeat(1 << 20), "<|x|>".repeat(1 << 18));
+    assert_eq!(
+        without_usual_tokens(&format!("<{long}{tokens}")),
+        format!("<{long}")
+    );
+    assert_eq!(
+        without_usual_tokens(&format!("{tokens}{long}>")),
+        format!("{long}>")
+    );
 }

@@ -252,7 +252,7 @@ impl Finder {
             if ending(&name, "arrow") && folder.join("state.json").exists() {
                 foreign::check(&path.display().to_string(), foreign::STREAM)?;
             }
-            if is_rows(&name) && metadata(&path)?.is_file() {
+            if is_rows_file(&name) && metadata(&path)?.is_file() {
                 // A file with a journal beside it holds the verdicts of another run.
                 if journal_path(&path).exists() {
                     continue;
@@ -286,14 +286,11 @@ pub fn file_number(path: &Path) -> Option<(u64, u64)> {
 
 /// Whether a name has an extension of files of rows.
 pub fn is_rows_file(name: &str) -> bool {
-    is_rows(&name.to_lowercase())
-}
-
-fn is_rows(name: &str) -> bool {
+    let name = name.to_lowercase();
     let bare = COMPRESSED
         .iter()
         .find_map(|ending| name.strip_suffix(ending))
-        .unwrap_or(name);
+        .unwrap_or(&name);
     ENDINGS.iter().any(|ending| bare.ends_with(ending)) && !bare.ends_with(REJECTED)
 }
 

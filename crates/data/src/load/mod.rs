@@ -8,7 +8,7 @@ use super::error::{BadLines, DatasetError};
 use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
 use super::json_text::JsonText;
 use super::keep::Keep;
-use super::rejected::{Rejected, RejectedBuilder, RejectedLine};
+use super::rejected::{Rejected, RejectedLine};
 use super::row::Row;
 use super::rows::{RawRow, Rows, RowsBuilder};
 use super::sample::Sample;
@@ -119,11 +119,10 @@ pub fn sample_of_row(row: &str, columns: &ColumnMap) -> Result<Sample, String> {
     let row = Row::parse(&text)?;
     let preset = columns.preset(&row)?;
     let texts = row.texts(columns, preset, |_, _, _| {})?;
-    let mut samples = texts.samples();
-    match (samples.pop(), samples.is_empty()) {
-        (Some(sample), true) => Ok(sample),
-        _ => Err("it has several responses: give each a sample of its own".to_owned()),
-    }
+    // Each sample has a copy of the row's other texts, so a row that is refused makes none.
+    let one = (texts.responses.len() == 1).then(|| texts.samples().pop());
+    let several = || "it has several responses: give each a sample of its own".to_owned();
+    one.flatten().ok_or_else(several)
 }
 
 /// Takes a sample of this shard, the row it was read from, its index in that row's list of responses, and how often its
@@ -187,7 +186,7 @@ struct Loader<'o> {
     /// The first bad lines, where they stop the run.
     bad: BadLines,
     /// All of them, where they do not.
-    rejected: RejectedBuilder,
+    rejected: Rejected,
     columns: ColumnsUsed,
     /// For each key to be kept, whether a row had it.
     kept: Vec<bool>,
@@ -207,7 +206,7 @@ impl<'o> Loader<'o> {
             fingerprint: blake3::Hasher::new(),
             earlier_fingerprint: None,
             bad: BadLines::default(),
-            rejected: RejectedBuilder::default(),
+            rejected: Rejected::default(),
             columns: ColumnsUsed::default(),
             kept: vec![false; options.keep.keys().len()],
             accepted: 0,

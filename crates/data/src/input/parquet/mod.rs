@@ -182,11 +182,7 @@ impl Write for Limited<'_> {
 
 /// Flattens a guarded result: a panic of the crate counts as an error of the file.
 fn flat<T>(result: Result<Result<T, ParquetError>, String>) -> Result<T, String> {
-    match result {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(panic) => Err(panic),
-    }
+    result.and_then(|read| read.map_err(|error| error.to_string()))
 }
 
 fn damaged(file: &str, rows: usize, reason: &str) -> DatasetError {

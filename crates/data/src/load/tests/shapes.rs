@@ -415,7 +415,7 @@ fn a_list_of_steps_is_one_response() {
     for (key, steps) in [
         ("model_output_steps", ["2 + 3 = 5", "The answer is 5."]),
         (
-            "responses",
+            "model_output",
             ["Step 1: 2 + 3 = 5", "**Step 2:** The answer is 5."],
         ),
     ] {
@@ -428,7 +428,23 @@ fn a_list_of_steps_is_one_response() {
         ["Step 10", "Step 2"],
         ["5", "6"],
     ] {
-        assert_eq!(of("responses", steps).0, steps);
+        assert_eq!(of("model_output", steps).0, steps);
+    }
+    // A policy does not choose whether its rollouts are one.
+    let steps = ["Step 1: 5", "Step 2: 6"];
+    for (key, each) in [
+        ("responses", ""),
+        ("Multi-Responses", ""),
+        ("outputs", ""),
+        ("output", "[*]"),
+    ] {
+        let row = serde_json::json!({"question": "q", "answer": "a", key: steps}).to_string();
+        let files = Files::one(row + "\n");
+        let loaded = files
+            .rows(&columns(&[&format!("response={key}{each}")]))
+            .unwrap();
+        let texts = loaded.samples.iter().map(|sample| &*sample.student_answer);
+        assert_eq!(texts.collect::<Vec<_>>(), steps, "{key}");
     }
 }
 
@@ -565,4 +581,29 @@ fn messages_of_langchain_have_the_usual_roles() {
     assert_eq!([&*sample.question, &*sample.student_answer], ["q", "r"]);
     let turn = |role: &str, content: &str| serde_json::json!({"role": role, "content": content});
     assert_eq!(sample.messages, [turn("system", "s"), turn("user", "q")]);
+}
+
+#[test]
+fn a_response_that_is_messages_as_text_stays_text_whatever_stands_beside_it() {
+    for role in ["user", "assistant"] {
+        let text = format!("[{{\"role\": \"{role}\", \"content\": \"hi\"}}]");
+        let row =
+            serde_json::json!({"question": "q", "answer": "4", "response": text, "pred": "4"});
+        let loaded = Files::one(format!("{row}\n")).rows(&LoadOptions::default());
+        let loaded = loaded.unwrap();
+        assert_eq!(loaded.samples[0].student_answer, text);
+        let used = loaded.columns.to_string();
+        assert!(used.contains("response ← response (not pred)"), "{used}");
+    }
+    // A list of messages is no text, and what is advised of it works.
+    let row = r#"{"question": "q", "answer": "4", "response": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "5"}], "pred": "4"}"#;
+    let files = Files::one(format!("{row}\n"));
+    let message = files.message(files.rows(&LoadOptions::default()));
+    let advice =
+        "say which is the response with `--columns response=response` or `--columns response=pred`";
+    assert!(message.contains(advice), "{message}");
+    for (setting, expected) in [("response=response", "5"), ("response=pred", "4")] {
+        let loaded = files.rows(&columns(&[setting])).unwrap();
+        assert_eq!(loaded.samples[0].student_answer, expected);
+    }
 }
