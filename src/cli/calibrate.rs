@@ -9,10 +9,11 @@ use super::columns::ColumnArguments;
 use super::eval::Labels;
 use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, counted, say};
+use juror_data::LoadOptions;
 use juror_data::output::Mark;
 use juror_eval::eval::{
-    LabelField, Task, at_bound, calibration_error, fit_isotonic, fit_temperature,
-    negative_log_likelihood, probabilities,
+    Task, at_bound, calibration_error, fit_isotonic, fit_temperature, negative_log_likelihood,
+    probabilities,
 };
 use juror_judge::reward::calibration::{Calibration, Curve};
 
@@ -31,16 +32,10 @@ pub(super) struct CalibrateArguments {
     #[arg(long, value_name = "DATA", num_args = 1..)]
     labels: Vec<PathBuf>,
     /// Which key of a row holds what, as in `juror eval`: `outcome=KEY`, `process=KEY`; nothing after `=` fits no curve for it
-    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', conflicts_with_all = ["process", "outcome"])]
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',')]
     label_columns: Vec<String>,
     #[command(flatten)]
     columns: ColumnArguments,
-    /// `--label-columns process=KEY`, and no other key is read unless it is named
-    #[arg(long, value_name = "KEY", hide = true)]
-    process: Option<String>,
-    /// `--label-columns outcome=KEY`, and no other key is read unless it is named
-    #[arg(long, value_name = "KEY", hide = true)]
-    outcome: Option<String>,
     /// Fit an ascending curve of many points (isotonic regression) instead of one temperature: for a thousand labels or more
     #[arg(long)]
     isotonic: bool,
@@ -64,40 +59,23 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
     } else {
         fit_temperature
     };
-    let keys = [
-        (Task::Process, arguments.process.as_deref()),
-        (Task::Outcome, arguments.outcome.as_deref()),
-    ];
-    let any_named = keys.iter().any(|(_, key)| key.is_some());
-    // Of named keys only those are read; other keys of a row may have the names of labels and be none.
-    let named: Vec<String> = if any_named {
-        let others = [
-            LabelField::Overall,
-            LabelField::Subject,
-            LabelField::AnswerType,
-        ];
-        let others = others.map(|field| format!("{}=", field.name()));
-        let named = keys.map(|(task, key)| format!("{}={}", task.name(), key.unwrap_or_default()));
-        named.into_iter().chain(others).collect()
-    } else {
-        arguments.label_columns.clone()
-    };
-    let mut labels = Labels::read(&arguments.labels, &arguments.columns, &named)?;
+    let (inputs, named) = (&arguments.labels, &arguments.label_columns);
+    let options = LoadOptions::default();
+    let mut labels = Labels::read(inputs, &arguments.columns, named, options)?;
     let verdicts = labels.verdicts(&arguments.verdicts)?;
     let mut calibration = Calibration::default();
     let mut fitted = Vec::new();
-    for (task, key) in keys {
+    for task in [Task::Process, Task::Outcome] {
         let field = task.name();
-        let seen: Seen = probabilities(task, &verdicts.scored, &labels.samples).collect();
-        if seen.is_empty() {
-            if let Some(key) = key {
-                bail_usage!(
-                    "no verdict has a probability of {field} and a label under `{key}`: judge with `--keep {key}` or give the rows \
-                     (`--labels DATA`), and not under a protocol whose probabilities are not recorded"
-                );
-            }
+        let found: Seen = probabilities(task, &verdicts.scored, &labels.samples).collect();
+        // The parts that are left out in turn are of samples that have a label, whichever rows these are.
+        let numbered = found.chunk_by(|a, b| a.0 == b.0).enumerate();
+        let numbered =
+            numbered.flat_map(|(number, trials)| trials.iter().map(move |(_, one)| (number, *one)));
+        let seen: Seen = numbered.collect();
+        let Some(count) = seen.last().map(|(number, _)| number + 1) else {
             continue;
-        }
+        };
         fitted.push(field);
         let curve = match task {
             Task::Process => &mut calibration.process,
@@ -106,16 +84,15 @@ pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
         let all: Vec<(f64, bool)> = seen.iter().map(|(_, one)| *one).collect();
         *curve = fit(&all);
         let at_bound = at_bound(curve).map(|why| format!("{field}: {why}"));
-        say(&format!("{field}: {}", measured(&seen, fit)));
+        let labels = counted(count, "label");
+        say(&format!("{field}: {labels}; {}", measured(&seen, fit)));
         if let Some(note) = at_bound {
             say(&format!("note: {note}"));
             calibration.notes.push(note);
         }
-        if seen.len() < FEW {
-            say(&format!(
-                "note: {} of {field} are few: the curve may be far off",
-                counted(seen.len(), "label")
-            ));
+        if count < FEW {
+            let why = "the curve may be far off";
+            say(&format!("note: {labels} of {field} are few: {why}"));
         }
     }
     if fitted.is_empty() {
@@ -159,11 +136,10 @@ fn measured(seen: &Seen, fit: impl Fn(&[(f64, bool)]) -> Curve) -> String {
     }
     let (new_loss, new_error) = of(&calibrated);
     format!(
-        "{}; negative log-likelihood {loss:.3} before and {new_loss:.3} after, calibration error {error:.3} and \
-         {new_error:.3}, on samples that the curve was not fitted to",
-        counted(seen.len(), "label")
+        "negative log-likelihood {loss:.3} before and {new_loss:.3} after, calibration error {error:.3} and \
+         {new_error:.3}, on samples that the curve was not fitted to"
     )
 }
 
-/// Probabilities and labels, each with its sample's place.
+/// Probabilities and labels, each with its sample's number.
 type Seen = Vec<(usize, (f64, bool))>;

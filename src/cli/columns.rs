@@ -34,9 +34,12 @@ pub(super) struct ColumnArguments {
 }
 
 impl ColumnArguments {
-    /// Whether neither option was given.
-    pub(super) fn is_empty(&self) -> bool {
-        self.columns.is_empty() && self.preset.is_none()
+    /// Refuses these options where no rows are read, for this reason.
+    pub(super) fn refuse(&self, why: &str) -> Result<(), Failure> {
+        match self.as_given().trim_start() {
+            "" => Ok(()),
+            given => Err(anyhow!("{given} {why}")).or_usage(),
+        }
     }
 
     /// The columns of rows that juror itself writes; where a judge's answer is stays as it was said.

@@ -13,7 +13,7 @@ use super::{DONE, Failure, OrFail, counted, counted_are, say, table};
 use juror_base::terminal::escaped;
 use juror_data::output::Mark;
 use juror_eval::eval::{Estimate, LinearFit, ScoreTable};
-use juror_eval::report::numbers::{or_dash, p_value};
+use juror_eval::report::numbers::{figure, or_dash, p_value, with_ends};
 use juror_eval::report::plot::{self, Axis, Plot, document};
 
 /// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
@@ -102,6 +102,9 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
             bail_usage!("no column {name:?} of numbers; those are {names}");
         }
     }
+    if ys.contains(&x) {
+        bail_usage!("{x:?} is the accuracy (--x): name other columns with --y");
+    }
     let mut correlations = Vec::new();
     for y in ys {
         let points = scores.points(x, y);
@@ -130,12 +133,9 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
     }
     print(&correlations, &scores)?;
     if let Some(file) = &svg {
-        let plots: Vec<Plot> = correlations
-            .iter()
-            .enumerate()
-            .map(|(number, correlation)| plot_of(number, correlation, &scores))
-            .collect();
-        let text = document(&plots);
+        let plots = correlations.iter().enumerate();
+        let plots = plots.map(|(number, of)| plot_of(number, of, &scores));
+        let text = document(&plots.collect::<Vec<Plot>>());
         file.write(|writer| writer.write_all(text.as_bytes()))
             .or_fail()?;
     }
@@ -149,12 +149,8 @@ pub(super) fn run(arguments: &CorrelateArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn interval(estimate: Estimate) -> String {
-    let Estimate { value, interval } = estimate;
-    interval.map_or_else(
-        || format!("{value:.3}"),
-        |[low, high]| format!("{value:.3} ({low:.3} to {high:.3})"),
-    )
+fn interval(of: Estimate) -> String {
+    with_ends(of.value, of.interval, " to ", figure)
 }
 
 fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failure> {
@@ -166,7 +162,7 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
                 y.clone(),
                 fit.count.to_string(),
                 interval(fit.slope),
-                format!("{:.3}", fit.intercept),
+                figure(fit.intercept),
                 interval(fit.r_squared),
                 or_dash(fit.p, p_value),
             ]
@@ -177,12 +173,8 @@ fn print(correlations: &[Correlation], scores: &ScoreTable) -> Result<(), Failur
     table::write(&mut out, header, &rows)?;
     for Correlation { x, y, fit } in correlations {
         writeln!(out, "\n{}", escaped(&format!("{y} against {x}"))).or_fail()?;
-        let points: Vec<[f64; 2]> = scores
-            .points(x, y)
-            .iter()
-            .map(|(_, point)| *point)
-            .collect();
-        for line in scatter(&points, fit) {
+        let points = scores.points(x, y).into_iter().map(|(_, point)| point);
+        for line in scatter(&points.collect::<Vec<_>>(), fit) {
             writeln!(out, "{line}").or_fail()?;
         }
     }
@@ -264,7 +256,7 @@ fn scatter(points: &[[f64; 2]], fit: &LinearFit) -> Vec<String> {
             *cell = if matches!(*cell, 'o' | '@') { '@' } else { 'o' };
         }
     }
-    let [[left, right], [bottom, top]] = ranges.map(|range| range.map(|end| format!("{end:.4}")));
+    let [[left, right], [bottom, top]] = ranges.map(|range| range.map(figure));
     let width = bottom.len().max(top.len());
     let mut lines: Vec<String> = cells
         .iter()

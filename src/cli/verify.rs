@@ -145,11 +145,8 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         format: arguments.pattern.unwrap_or_default(),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
-        if !arguments.columns.is_empty() {
-            bail_usage!(
-                "--columns and --preset say where rows have what: leave them out beside --gold and --pred"
-            );
-        }
+        let why = "says where rows have what: leave it out beside --gold and --pred";
+        arguments.columns.refuse(why)?;
         return one(&settings, gold, pred, arguments.explain);
     }
     if has_stdin(&arguments.inputs) && io::stdin().is_terminal() {

@@ -42,6 +42,9 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
         columns,
         port,
     } = arguments;
+    if labels.is_empty() && rows.is_empty() {
+        columns.refuse("is of the rows of --labels or --rows, which are not given")?;
+    }
     let labels = Inputs::fetch(labels)?.paths;
     let rows = Inputs::fetch(rows)?.paths;
     let columns = columns.map().or_usage()?;

@@ -23,8 +23,9 @@ fn a_fitted_calibration_is_applied() {
     let judge = words("judge in.jsonl -o out.jsonl --keep truth --restart");
     folder.run(&judge).expect(0, &[]);
     for further in [&[][..], &["--isotonic"]] {
-        let calibrate =
-            words("calibrate out.jsonl --outcome truth --process truth -o calibration.json");
+        let calibrate = words(
+            "calibrate out.jsonl --label-columns outcome=truth,process=truth -o calibration.json",
+        );
         folder.run(&[&calibrate[..], further].concat()).expect(
             0,
             &[
@@ -71,22 +72,16 @@ fn what_cannot_be_calibrated_is_said() {
         .run(&["judge", "in.jsonl", "-o", "out.jsonl"])
         .expect(0, &[]);
     let calibrate = |arguments: &[&str]| folder.run(&[&["calibrate"], arguments].concat());
-    calibrate(&["out.jsonl", "--outcome", "truth"]).expect(2, &["judge with `--keep "]);
+    calibrate(&["out.jsonl", "--label-columns", "outcome=truth"])
+        .expect(2, &["judge with `--keep "]);
     calibrate(&["out.jsonl"]).expect(2, &["looked for", "--labels DATA"]);
     calibrate(&words(
         "out.jsonl --labels in.jsonl --label-columns outcome=nowhere",
     ))
     .expect(2, &["no row has a label", "truth"]);
-    let by = |option: &[&str]| {
-        let ran = calibrate(&[&["out.jsonl", "--labels", "in.jsonl"], option].concat());
-        (ran.code, ran.stdout)
-    };
-    assert_eq!(
-        by(&["--label-columns", "outcome=truth"]),
-        by(&["--outcome", "truth"])
-    );
-    calibrate(&["in.jsonl", "--outcome", "truth"]).expect(2, &["in.jsonl:1: no verdict"]);
-    calibrate(&["none.jsonl", "--outcome", "truth"]).expect(2, &["none.jsonl"]);
+    calibrate(&["in.jsonl", "--label-columns", "outcome=truth"])
+        .expect(2, &["in.jsonl:1: no verdict"]);
+    calibrate(&["none.jsonl", "--label-columns", "outcome=truth"]).expect(2, &["none.jsonl"]);
     let judge = |options: &[&str]| folder.run(&[&["judge", "in.jsonl"], options].concat());
     judge(&["--calibration", "bad.json", "--reward", "soft"])
         .expect(2, &["bad.json: outcome: temperature -1"]);
@@ -115,7 +110,7 @@ fn probabilities_that_carry_nothing_are_told_so() {
     folder.write("in.jsonl", rollouts(1));
     let said = "outcome: the probabilities carry nothing about the labels";
     for further in [&[][..], &["--isotonic"]] {
-        let calibrate = words("calibrate verdicts.jsonl --outcome truth -o c.json");
+        let calibrate = words("calibrate verdicts.jsonl --label-columns outcome=truth -o c.json");
         folder
             .run(&[&calibrate[..], further].concat())
             .expect(0, &[said]);
@@ -129,4 +124,32 @@ fn probabilities_that_carry_nothing_are_told_so() {
         let ran = folder.run(&judge);
         ran.expect(ran.code.unwrap(), &[said]);
     }
+}
+
+/// One label for each fifth row, as when people label a part of what was judged.
+#[test]
+fn a_curve_is_measured_on_labels_of_other_samples_whichever_rows_have_them() {
+    let folder = Folder::new();
+    let row = |at: usize, every: usize| {
+        let label = (at.is_multiple_of(every)).then_some((at / 5) % 3 != 0);
+        json!({"id": at.to_string(), "question": "q", "reference_answer": "1", "response": "r", "outcome_label": label}).to_string()
+    };
+    let line = |at: usize, trial: usize| {
+        json!({"id": at.to_string(), "index": at, "trial": trial, "status": "ok", "process": null, "outcome": true, "perfect": null,
+            "overall": null, "reward": 1.0, "reason": null, "confidence": {"outcome": 0.99}})
+        .to_string()
+    };
+    let rows: Vec<String> = (0..300).map(|at| row(at, 5)).collect();
+    folder.write("rows.jsonl", rows.join("\n"));
+    let lines = (0..300).flat_map(|at| (0..4).map(move |trial| line(at, trial)));
+    folder.write("verdicts.jsonl", lines.collect::<Vec<_>>().join("\n"));
+    let ran = folder.run_words("calibrate verdicts.jsonl --labels rows.jsonl -o c.json");
+    // 40 of 60 are right: -(2 ln(2/3) + ln(1/3)) / 3 is 0.637.
+    ran.expect(
+        0,
+        &[
+            "outcome: 60 labels; negative log-likelihood 1.542 before and 0.6",
+            "60 labels of outcome are few",
+        ],
+    );
 }

@@ -1,7 +1,7 @@
 //! Reads files of verdicts, the outputs of `juror judge`: JSON lines, CSV or Parquet.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -253,8 +253,8 @@ pub fn each_batch<E: From<DatasetError>>(
 pub struct TrialsSeen {
     /// For each sample, one bit for each of its first trials.
     bits: Vec<u64>,
-    /// The later trials, by sample and trial.
-    more: HashSet<(u32, u32)>,
+    /// The later trials, by sample.
+    more: HashMap<u32, HashSet<u32>>,
 }
 
 impl TrialsSeen {
@@ -262,7 +262,7 @@ impl TrialsSeen {
     pub fn new(samples: usize) -> Self {
         Self {
             bits: vec![0; samples],
-            more: HashSet::new(),
+            more: HashMap::new(),
         }
     }
 
@@ -272,19 +272,19 @@ impl TrialsSeen {
 
     /// Adds a trial; false if it occurred before.
     pub fn add(&mut self, sample: u32, trial: u32) -> bool {
-        match (self.bits.get_mut(sample as usize), 1_u64.checked_shl(trial)) {
-            (Some(bits), Some(bit)) => {
-                let is_new = *bits & bit == 0;
-                *bits |= bit;
-                is_new
-            }
-            _ => self.more.insert((sample, trial)),
-        }
+        let bits = self.bits.get_mut(sample as usize);
+        let Some((bits, bit)) = bits.zip(1_u64.checked_shl(trial)) else {
+            return self.more.entry(sample).or_default().insert(trial);
+        };
+        let is_new = *bits & bit == 0;
+        *bits |= bit;
+        is_new
     }
 
-    /// Whether a sample has any of the first 64 trials.
+    /// Whether a sample has any trial.
     pub fn has_any(&self, sample: usize) -> bool {
-        self.bits.get(sample).is_some_and(|bits| *bits != 0)
+        let first = self.bits.get(sample).is_some_and(|bits| *bits != 0);
+        first || self.more.contains_key(&(sample as u32))
     }
 }
 
@@ -293,6 +293,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_late_trial_is_one_too() {
+        let mut seen = TrialsSeen::new(2);
+        assert!(seen.add(1, 64) && !seen.add(1, 64) && seen.add(1, 3));
+        let mut late = TrialsSeen::new(2);
+        late.add(1, 64);
+        assert!(late.has_any(1) && !late.has_any(0));
+    }
 
     #[test]
     fn a_row_of_texts_is_the_line_it_was_written_from() {

@@ -48,17 +48,15 @@ struct JudgeReport {
 struct AgainstFirst {
     #[serde(flatten)]
     comparison: Comparison,
-    /// Verdicts on which exactly one of the two is right.
+    /// Samples on which exactly one of the two is right.
     flips: Vec<FlipReport>,
 }
 
-/// A verdict on which exactly one of two judges is right.
+/// A sample on which exactly one of two judges is right; of several trials what most say counts, nothing where they are tied.
 #[derive(Debug, Serialize, JsonSchema)]
 struct FlipReport {
     /// The sample.
     id: String,
-    /// The trial.
-    trial: u32,
     /// What the label says.
     label: bool,
     /// What the first judge says; null for no verdict.
@@ -78,7 +76,6 @@ impl Report {
             let comparisons = one.comparisons.iter().map(|(task, comparison, flips)| {
                 let flips = flips.iter().map(|flip| FlipReport {
                     id: samples.id(flip.sample).to_owned(),
-                    trial: flip.trial,
                     label: flip.label,
                     first: flip.predictions[0],
                     second: flip.predictions[1],

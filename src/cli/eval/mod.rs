@@ -12,12 +12,13 @@ use clap::{Args, ValueEnum};
 use super::columns::{ColumnArguments, parse_label_columns};
 use super::inputs::Inputs;
 use super::output::{self, ForceArgument};
+use super::rows::number;
 use super::{DONE, Failure, OrFail, counted_are, say};
+use juror_data::LoadOptions;
 use juror_data::output::Mark;
-use juror_data::{LineLimit, LoadOptions};
 use juror_eval::eval::{
     Choices, Comparison, Evaluation, Flip, LabelColumns, LabelField, MOST_PARTS, Samples, Task,
-    Verdicts, both_sides, check_prime, prime_rows,
+    Verdicts, both_sides, check_prime, prime_rows, shared_samples,
 };
 
 use json::Report;
@@ -49,7 +50,7 @@ pub(super) struct EvalArguments {
     reference: Option<Benchmark>,
     /// Parameters of the judge that work on a token, in billions, for each file of verdicts in turn: the cost of a verdict is these
     /// times the tokens generated
-    #[arg(long, value_name = "BILLIONS", value_delimiter = ',')]
+    #[arg(long, value_name = "BILLIONS", value_delimiter = ',', value_parser = number(0.0..=1e6, "must be a number from 0 to 1000000"))]
     active_parameters: Vec<f64>,
     /// Everything as JSON
     #[arg(long, value_name = "FILE")]
@@ -117,13 +118,13 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     } else {
         &arguments.columns
     };
-    let mut labels = Labels::read(&arguments.labels, columns, &arguments.label_columns)?;
+    let (inputs, label_columns) = (&arguments.labels, &arguments.label_columns);
+    let mut labels = Labels::read(inputs, columns, label_columns, LoadOptions::default())?;
     let mut judged: Vec<ScoredJudge> = Vec::new();
     for (at, path) in files.into_iter().enumerate() {
         let verdicts = labels.verdicts(path)?;
         let samples = &labels.samples;
-        let activated = arguments.active_parameters.get(at);
-        let activated = activated.map(|billions| billions * 1e9);
+        let activated = arguments.active_parameters.get(at).copied();
         let evaluation = Evaluation::new(path, &verdicts, samples, activated);
         let comparisons = judged.first().map_or(Vec::new(), |first| {
             let of = |task| {
@@ -155,6 +156,11 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .iter()
         .map(|one| (&one.evaluation, &one.verdicts))
         .collect();
+    if of_each.len() > 1 && shared_samples(&of_each).is_empty() {
+        say(
+            "note: no sample has a verdict of each judge, so none is told to be better than another",
+        );
+    }
     let choices = Choices::new(&of_each, samples);
     tables::print(&judged, samples, choices.as_ref(), &reference)?;
     if let Some(file) = &json {
@@ -190,15 +196,16 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Reads them from `inputs`; without inputs the first file of verdicts has them.
+    /// Reads them from `inputs` with these options; without inputs the first file of verdicts has them.
     pub(super) fn read(
         inputs: &[PathBuf],
         columns: &ColumnArguments,
         label_columns: &[String],
+        options: LoadOptions,
     ) -> Result<Self, Failure> {
         let own = inputs.is_empty();
-        if own && !columns.is_empty() {
-            bail_usage!("--columns and --preset are of the rows of --labels, which is not given");
+        if own {
+            columns.refuse("is of the rows of --labels, which is not given")?;
         }
         let mut labels = Self {
             samples: Samples::default(),
@@ -210,8 +217,7 @@ impl Labels {
             let inputs = Inputs::fetch(inputs)?;
             let options = LoadOptions {
                 columns: columns.map().or_usage()?,
-                max_line: LineLimit::DEFAULT,
-                ..LoadOptions::default()
+                ..options
             };
             labels.samples = Samples::of_data(&inputs.paths, options.clone(), &labels.columns)?;
             if labels.samples.count() == 0 {
@@ -225,7 +231,8 @@ impl Labels {
     pub(super) fn verdicts(&mut self, path: &Path) -> Result<Verdicts, Failure> {
         // Labels in verdicts are those of the first file.
         let own = self.own && self.samples.labelled.is_empty();
-        let verdicts = Verdicts::read(path, &mut self.samples, own, &self.columns)?;
+        let mut verdicts = Verdicts::read(path, &mut self.samples, own, &self.columns)?;
+        verdicts.keep_labelled(&self.samples);
         self.keys.clone_from(&verdicts.kept_keys);
         self.check()?;
         if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
@@ -236,7 +243,7 @@ impl Labels {
                 path.display(),
                 both_sides(
                     verdicts.strangers.iter().map(String::as_str),
-                    self.samples.first_ids()
+                    self.samples.labelled_ids()
                 ),
                 several(&verdicts)
             );

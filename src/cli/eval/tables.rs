@@ -23,7 +23,7 @@ const HEADER: &str = "|labels|accuracy|of answered|F1|precision|recall|kappa";
 fn row(name: &str, scores: &Scores) -> [String; 8] {
     [
         name.to_owned(),
-        scores.confusion.all().to_string(),
+        scores.labels.to_string(),
         share(Some(scores.accuracy)),
         percent_or_dash(scores.selective_accuracy.map(|share| share.share)),
         estimate(scores.f1),
@@ -52,9 +52,11 @@ fn confusions(out: &mut impl Write, measures: &Measures) -> Result<(), Failure> 
         ]
     };
     let tasks = measures.tasks.iter();
-    let rows: Vec<[String; 4]> = tasks
-        .flat_map(|(&task, scores)| [1, 0].map(|label| of_label(task, scores, label)))
-        .collect();
+    let rows = tasks.flat_map(|(&task, scores)| [1, 0].map(|label| of_label(task, scores, label)));
+    let rows: Vec<[String; 4]> = rows.collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
     writeln!(out).or_fail()?;
     table::write(out, ["verdicts", "true", "false", "none"], &rows)
 }
@@ -76,7 +78,7 @@ fn parts(out: &mut impl Write, title: &str, parts: &[(String, &Measures)]) -> Re
                 .filter(|_| primary != Task::Outcome);
             [
                 format!("  {name}"),
-                of_scores(|scores| scores.confusion.all().to_string()),
+                of_scores(|scores| scores.labels.to_string()),
                 of_scores(|scores| share(Some(scores.accuracy))),
                 of_scores(|scores| estimate(scores.f1)),
                 of_scores(|scores| percent_or_dash(scores.precision.map(|share| share.share))),
@@ -127,7 +129,9 @@ pub(super) fn print(
         );
         table::write_heading(&mut out, &heading)?;
         let rows = scores(evaluation, &tasks);
-        table::write(&mut out, HEADER.split('|'), &rows)?;
+        if !rows.is_empty() {
+            table::write(&mut out, HEADER.split('|'), &rows)?;
+        }
         for sentence in no_better(evaluation) {
             table::write_text(&mut out, &sentence)?;
         }
@@ -334,7 +338,7 @@ fn facts(measures: &Measures) -> String {
     });
     let tokens = measures.tokens.map(|tokens| {
         format!(
-            "tokens generated for a verdict: mean {:.1}, median {}, one in 20 more than {}",
+            "tokens generated for a verdict: mean {:.1}, median {}, one in 20 more than {:.0}",
             tokens.mean, tokens.median, tokens.p95
         )
     });
@@ -381,12 +385,10 @@ fn print_comparisons(
                     .filter(|flip| (flip.predictions[1] == Some(flip.label)) == is_mended);
                 let ids: Vec<&str> = of_kind.map(|flip| samples.id(flip.sample)).collect();
                 if !ids.is_empty() {
-                    let more = ids.len().saturating_sub(SHOWN_FLIPS);
                     let shown = ids[..ids.len().min(SHOWN_FLIPS)].join(", ");
-                    let more = if more > 0 {
-                        format!(", and {more} more")
-                    } else {
-                        String::new()
+                    let more = match ids.len().saturating_sub(SHOWN_FLIPS) {
+                        0 => String::new(),
+                        more => format!(", and {more} more"),
                     };
                     table::write_text(out, &format!("{} {name}: {shown}{more}", task.name()))?;
                 }
@@ -414,11 +416,7 @@ fn print_choices(out: &mut impl Write, choices: &Choices) -> Result<(), Failure>
                 share(Some(choice.accuracy)),
                 or_dash(against, |comparison| points(comparison.accuracy)),
                 or_dash(against, |comparison| p_value(comparison.mcnemar.p_exact)),
-                match &choice.dominated_by {
-                    Some(better) => format!("no: {better} costs no more and is right as often"),
-                    None if against.is_none() => "the best".to_owned(),
-                    None => "cheaper".to_owned(),
-                },
+                choices.worth(choice, str::to_owned),
             ]
         })
         .collect();

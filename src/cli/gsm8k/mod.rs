@@ -17,7 +17,7 @@ use super::output::{self, ForceArgument};
 use super::{DONE, Failure, OrFail, say};
 use juror_data::output::Mark;
 use juror_data::{ColumnMap, LineLimit, LoadOptions};
-use juror_eval::eval::Samples;
+use juror_eval::eval::{Samples, both_sides};
 use juror_eval::gsm8k::against::Against;
 use juror_eval::gsm8k::method::Method;
 use juror_eval::gsm8k::report::{Made, Report};
@@ -157,15 +157,29 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
     let mut report = Report::new(files, &responses, &labels, &stated);
     if let Some(verdicts) = &arguments.verdicts {
         let read = |inputs: &[PathBuf], options| Samples::of_data(inputs, options, &label_columns);
-        let mut samples = read(&arguments.responses, options)?;
+        let mut samples = read(&arguments.responses, options.clone())?;
         let labels = if arguments.labels.is_empty() {
             None
         } else {
             let labels = Inputs::fetch(&arguments.labels)?.paths;
-            Some(read(&labels, LoadOptions::default())?)
+            let solved = arguments.solve.solve;
+            Some(read(
+                &labels,
+                if solved {
+                    LoadOptions::default()
+                } else {
+                    options
+                },
+            )?)
         };
         let labels = labels.as_ref();
         let against = Against::new(verdicts, &responses, &mut samples, labels, &label_columns)?;
+        if let Some(labels) = labels.filter(|_| against.labelled == 0) {
+            let ids = both_sides(samples.first_ids(), labels.labelled_ids());
+            bail_usage!(
+                "--labels has no label of a compared response's outcome: they meet by id, with the same `--columns` ({ids})"
+            );
+        }
         report.judge = Some(against);
     }
     print::notes(&report);

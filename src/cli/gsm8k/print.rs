@@ -10,7 +10,7 @@ use juror_eval::gsm8k::method::Method;
 use juror_eval::gsm8k::report::{Report, SetReport};
 use juror_eval::gsm8k::responses::SET_NAMES;
 use juror_eval::gsm8k::statistics::Scores;
-use juror_eval::report::numbers::{estimate, or_dash, share};
+use juror_eval::report::numbers::{estimate, or_dash, p_value, share};
 
 /// Questions below which figures say little.
 const FEW: usize = 100;
@@ -295,7 +295,7 @@ fn against(out: &mut impl Write, judge: &Against) -> Result<(), Failure> {
                 count(|labels| labels.judge_only),
                 count(|labels| labels.method_only),
                 count(|labels| labels.neither),
-                or_dash(labels, |labels| format!("{:.3}", labels.mcnemar.p_exact)),
+                or_dash(labels, |labels| p_value(labels.mcnemar.p_exact)),
             ]
         })
     });

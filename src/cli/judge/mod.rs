@@ -87,11 +87,13 @@ fn scoring(arguments: &JudgeArguments) -> Result<(Labels, PathBuf), Failure> {
         bail_usage!("--eval reads the rows for their labels: give files, not standard input");
     }
     let out = shard_in_name(out, arguments.rows.shard).or_usage()?;
-    let labels = Labels::read(
-        &arguments.inputs,
-        &arguments.columns,
-        &arguments.label_columns,
-    )?;
+    let options = LoadOptions {
+        max_line: LineLimit(arguments.rows.max_line_bytes),
+        skip_bad: arguments.output.skip_bad,
+        ..LoadOptions::default()
+    };
+    let (inputs, columns) = (&arguments.inputs, &arguments.columns);
+    let labels = Labels::read(inputs, columns, &arguments.label_columns, options)?;
     Ok((labels, out))
 }
 

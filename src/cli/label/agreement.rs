@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use super::super::{DONE, Failure, OrFail, table};
 use juror_base::terminal::escaped;
 use juror_eval::label::{Difference, LabelLine, LabelPair};
-use juror_eval::report::numbers::{or_dash, share};
+use juror_eval::report::numbers::{or_dash, share, with_ends};
 
 pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -26,9 +26,10 @@ pub(super) fn print(pair: &LabelPair) -> Result<u8, Failure> {
         .map(|(task, scores)| {
             let agree = scores.accuracy;
             let [[neither, _, _], [_, both, _]] = scores.confusion.counts;
-            let kappa = or_dash(scores.kappa, |kappa| match kappa.interval {
-                Some([low, high]) => format!("{:.2} ({low:.2} to {high:.2})", kappa.value),
-                None => format!("{:.2}", kappa.value),
+            let kappa = or_dash(scores.kappa, |kappa| {
+                with_ends(kappa.value, kappa.interval, " to ", |kappa| {
+                    format!("{kappa:.2}")
+                })
             });
             [
                 task.name().to_owned(),

@@ -26,7 +26,7 @@ pub(super) struct LabelArguments {
     #[command(flatten)]
     judged: VerdictsAndRows,
     /// Files with the questions and references of the rows, such as the requests of an OpenAI batch whose output the rows are
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = LABELS)]
     join: Vec<PathBuf>,
     /// With --join: the key whose value says which rows belong together
     #[arg(
@@ -61,7 +61,7 @@ pub(super) struct LabelArguments {
     show_verdict: bool,
     /// Label on a page in the browser, served to this machine alone
     #[cfg(feature = "serve")]
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = LABELS)]
     page: bool,
     /// Port of the page; 0 for any that is free
     #[cfg(feature = "serve")]
@@ -77,6 +77,9 @@ pub(super) struct LabelArguments {
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = ["all", "sample", "below"])]
     adjudicate: Vec<PathBuf>,
 }
+
+/// What reads labels alone.
+const LABELS: [&str; 2] = ["agreement", "merge"];
 
 const QUEUE: [&str; 5] = ["verdicts", "all", "sample", "below", "show_verdict"];
 
@@ -94,6 +97,9 @@ given. Without a terminal a line of standard input is a key, with the note after
 `p divides by zero`.";
 
 pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
+    if !(arguments.agreement.is_empty() && arguments.merge.is_empty()) {
+        (arguments.columns).refuse("is of rows, and --agreement and --merge read none")?;
+    }
     if let [first, second] = arguments.agreement.as_slice() {
         return agreement::print(&pair(first, second)?);
     }

@@ -16,7 +16,8 @@ use juror_eval::label::{Said, Session, Shown};
 enum Command {
     /// Label the sample, perhaps with a note.
     Label(Said, Option<String>),
-    Note,
+    /// Write a note, or take the rest of the line for one.
+    Note(Option<String>),
     Skip,
     Undo,
     Quit,
@@ -62,7 +63,7 @@ impl Keys {
 
 fn command(key: char, note: Option<String>) -> Command {
     match key.to_ascii_lowercase() {
-        'n' => Command::Note,
+        'n' => Command::Note(note),
         's' => Command::Skip,
         'u' => Command::Undo,
         'q' => Command::Quit,
@@ -111,10 +112,12 @@ pub(super) fn run(
                     tell_verdicts(&mut out, &session, &sample)?;
                 }
             }
-            Command::Note => {
-                if let Keys::Terminal(terminal) = &keys {
-                    note = read_note(terminal).or_fail()?.or(note);
-                }
+            Command::Note(given) => {
+                let written = match &keys {
+                    Keys::Terminal(terminal) => read_note(terminal).or_fail()?,
+                    Keys::Lines(_) => given,
+                };
+                note = written.or(note);
             }
             Command::Skip => {
                 session.skip();

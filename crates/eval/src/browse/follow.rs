@@ -275,7 +275,7 @@ fn read_samples(
         })?;
     }
     if let Some(why) = wrong {
-        return Err(no_label(&why));
+        return Err(EvalError::Unusable(no_label(&why)));
     }
     samples.settle(label_columns)?;
     Ok((samples, Some(Arc::new(loaded.samples))))

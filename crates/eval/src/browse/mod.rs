@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `source` | which file holds the verdicts, and its bytes by place |
 //! | `follow` | reads what a growing file has more than before |
-//! | `index` | what is kept of each verdict: 56 bytes, and 110 of its sample |
+//! | `index` | what is kept of each verdict: 72 bytes, and 110 of its sample |
 //! | `filter` | which verdicts are wanted, and in which order |
 //! | `search` | those whose texts hold what is looked for |
 //! | `record` | a verdict with its sample, read from their files |
@@ -26,6 +26,6 @@ mod summary;
 pub(crate) use filter::{Filter, Kind, Sort, Truth};
 pub use follow::{Browser, Progress};
 pub(crate) use index::sureness;
-pub(crate) use record::Record;
+pub(crate) use record::{Record, kept_sample};
 pub(crate) use search::{Hits, Search, Within};
 pub(crate) use summary::{Figures, Summary};

@@ -9,7 +9,7 @@ use super::index::{Index, VerdictPlace};
 use super::source::Source;
 use crate::EvalError;
 use crate::eval::{Labelled, Miss, Scored};
-use juror_data::{ColumnMap, Rows, Sample, sample_of_row, without_nan};
+use juror_data::{ColumnMap, Needs, Rows, Sample, sample_of_row, without_nan};
 
 /// Lines closer together than this are read at once, including the gap.
 const GAP: u64 = 4 << 10;
@@ -175,6 +175,13 @@ pub(super) fn verdict(line: &[u8]) -> Map<String, Value> {
     verdict
 }
 
+/// The sample in the keys that a verdict keeps of its row.
+pub(crate) fn kept_sample(verdict: &Map<String, Value>, columns: &ColumnMap) -> Option<Sample> {
+    let kept = verdict.get("input").filter(|kept| kept.is_object())?;
+    let columns = columns.clone().with_needs(Needs::nothing());
+    sample_of_row(&kept.to_string(), &columns).ok()
+}
+
 /// The texts of a verdict and its sample; without a sample, those in the verdict's kept keys.
 pub(super) fn texts(
     verdict: &Map<String, Value>,
@@ -188,11 +195,12 @@ pub(super) fn texts(
             .unwrap_or_default()
             .to_owned()
     };
-    let kept = || {
-        let kept = verdict.get("input").filter(|kept| kept.is_object())?;
-        sample_of_row(&kept.to_string(), columns).ok()
-    };
-    let sample = sample.or_else(kept).unwrap_or_default();
+    // Rows of labels alone have none.
+    let has_texts =
+        |sample: &Sample| !(sample.question.is_empty() && sample.student_answer.is_empty());
+    let sample = sample.filter(has_texts);
+    let sample = sample.or_else(|| kept_sample(verdict, columns));
+    let sample = sample.unwrap_or_default();
     Texts {
         id: text("id"),
         question: sample.question,

@@ -101,7 +101,7 @@ impl Reliability {
         }
         placed.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
         let seen: Vec<(f64, bool)> = placed.iter().map(|(_, one)| *one).collect();
-        let auc = area(&seen);
+        let auc = area(&placed);
         let count = seen.len();
         let as_number = |label: bool| f64::from(u8::from(label));
         let squared = |&(p, label): &(f64, bool)| (p - as_number(label)).powi(2);
@@ -120,8 +120,8 @@ impl Reliability {
             count,
             brier: seen.iter().map(squared).sum::<f64>() / count as f64,
             calibration_error: calibration_error(&seen),
-            auc,
-            auc_interval: auc.and_then(|auc| area_interval(&placed, auc)),
+            auc: auc.map(|(auc, _)| auc),
+            auc_interval: auc.and_then(|(_, interval)| interval),
             best_accuracy,
             best_f1,
             bins: bins.collect(),
@@ -129,23 +129,13 @@ impl Reliability {
     }
 }
 
-/// The area under the ROC curve of sorted probabilities, by ranks (Mann and Whitney 1947); ties count half.
-fn area(sorted: &[(f64, bool)]) -> Option<f64> {
-    let (mut below, mut sum) = (0_usize, 0.0);
-    for same in sorted.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
-        let yes = same.iter().filter(|(_, label)| *label).count();
-        let no = same.len() - yes;
-        sum += yes as f64 * (below as f64 + no as f64 / 2.0);
-        below += no;
-    }
-    let yes = sorted.len() - below;
-    (yes > 0 && below > 0).then(|| sum / (yes as f64 * below as f64))
-}
-
-/// The interval of the area `auc` of sorted probabilities.
-fn area_interval(sorted: &[Placed], auc: f64) -> Option<Interval> {
+/// The area under the ROC curve of sorted probabilities, by ranks (Mann and Whitney 1947), where ties count half; and its interval.
+fn area(sorted: &[Placed]) -> Option<(f64, Option<Interval>)> {
     let all_true = sorted.iter().filter(|(_, (_, label))| *label).count();
     let all = [sorted.len() - all_true, all_true];
+    if all.contains(&0) {
+        return None;
+    }
     // For each sample and label: the sum over its trials of the share of the other label's verdicts on the right side, and
     // the number of trials.
     let mut samples: BTreeMap<(bool, usize), (f64, f64)> = BTreeMap::new();
@@ -166,6 +156,17 @@ fn area_interval(sorted: &[Placed], auc: f64) -> Option<Interval> {
         }
         below = [below[0] + equal[0], below[1] + equal[1]];
     }
+    let of_true = samples.iter().filter(|((label, _), _)| *label);
+    let auc = of_true.map(|(_, (shares, _))| shares).sum::<f64>() / all_true as f64;
+    Some((auc, area_interval(&samples, all, auc)))
+}
+
+/// The interval of an area, by the sums of shares and the numbers of trials of each label's samples.
+fn area_interval(
+    samples: &BTreeMap<(bool, usize), (f64, f64)>,
+    all: [usize; 2],
+    auc: f64,
+) -> Option<Interval> {
     let (mut variance, mut fewest) = (0.0, usize::MAX);
     for label in [false, true] {
         let own = || samples.iter().filter(|((of, _), _)| *of == label);
@@ -196,16 +197,10 @@ fn thresholds(sorted: &[(f64, bool)]) -> (Threshold, Option<Threshold>) {
     let (mut found, mut wrongly) = (all_true, sorted.len() - all_true);
     let measures = |threshold: f64, found: usize, wrongly: usize| {
         let right = found + (sorted.len() - all_true - wrongly);
-        let f1 = ratio(2 * found, found + wrongly + all_true);
-        (
-            Threshold {
-                threshold,
-                value: right as f64 / sorted.len() as f64,
-            },
-            f1.map(|value| Threshold { threshold, value }),
-        )
+        let f1 = 2.0 * found as f64 / (found + wrongly + all_true).max(1) as f64;
+        [right as f64 / sorted.len() as f64, f1].map(|value| Threshold { threshold, value })
     };
-    let (mut accuracy, mut f1) = measures(0.0, found, wrongly);
+    let mut best = measures(0.0, found, wrongly);
     let runs: Vec<&[(f64, bool)]> = sorted
         .chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq())
         .collect();
@@ -213,22 +208,20 @@ fn thresholds(sorted: &[(f64, bool)]) -> (Threshold, Option<Threshold>) {
         let yes = same.iter().filter(|(_, label)| *label).count();
         found -= yes;
         wrongly -= same.len() - yes;
-        // Half way to the next probability; after the last one nothing is predicted true.
-        let threshold = runs
-            .get(at + 1)
-            .map_or(1.0, |next| f64::midpoint(same[0].0, next[0].0));
-        let (new_accuracy, new_f1) = measures(threshold, found, wrongly);
-        if new_accuracy.value > accuracy.value {
-            accuracy = new_accuracy;
-        }
-        if new_f1
-            .zip(f1)
-            .is_some_and(|(new, old)| new.value > old.value)
-        {
-            f1 = new_f1;
+        // Half way to the next probability; above the last one nothing is predicted true, and above 1 there is no threshold.
+        let threshold = match runs.get(at + 1) {
+            Some(next) => f64::midpoint(same[0].0, next[0].0),
+            None if same[0].0 < 1.0 => 1.0,
+            None => break,
+        };
+        for (best, new) in best.iter_mut().zip(measures(threshold, found, wrongly)) {
+            if new.value > best.value {
+                *best = new;
+            }
         }
     }
-    (accuracy, f1.filter(|_| all_true > 0))
+    let [accuracy, f1] = best;
+    (accuracy, Some(f1).filter(|_| all_true > 0))
 }
 
 #[cfg(test)]
@@ -238,8 +231,18 @@ mod tests {
     fn interval(seen: &[Placed]) -> Option<Interval> {
         let mut sorted = seen.to_vec();
         sorted.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
-        let plain: Vec<(f64, bool)> = sorted.iter().map(|(_, one)| *one).collect();
-        area_interval(&sorted, area(&plain)?)
+        area(&sorted)?.1
+    }
+
+    #[test]
+    fn no_threshold_is_told_that_lets_through_what_it_should_not() {
+        let seen: Vec<(f64, bool)> = (0..10).map(|at| (1.0, at < 3)).collect();
+        let (accuracy, f1) = thresholds(&seen);
+        assert_eq!((accuracy.threshold, accuracy.value), (0.0, 0.3));
+        assert_eq!(f1.unwrap().threshold, 0.0);
+        let below: Vec<(f64, bool)> = seen.iter().map(|(_, label)| (0.9, *label)).collect();
+        assert_eq!(thresholds(&below).0.threshold, 1.0);
+        assert_eq!(thresholds(&below).0.value, 0.7);
     }
 
     #[test]

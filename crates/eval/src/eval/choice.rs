@@ -1,14 +1,16 @@
 //! Which of several judges to use: what each costs, and what it loses against the best.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Evaluation;
 use super::compare::Comparison;
-use super::measures::{Share, Task};
-use super::scored::{Samples, Verdicts};
+use super::measures::{Measures, Share, Task};
+use super::scored::{Samples, Scored, Verdicts};
+use super::statistics::RESAMPLES;
 
 /// What the cost of a verdict is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,9 +27,9 @@ pub enum CostUnit {
 pub struct Choice {
     /// The verdicts' file.
     pub verdicts: String,
-    /// What a verdict costs.
+    /// What a verdict costs, on the samples that all judges have verdicts on.
     pub cost: f64,
-    /// How often it is right.
+    /// How often it is right on them.
     pub accuracy: Share,
     /// What it adds to the best judge's accuracy and F1, on the same samples; null for the best.
     pub against_best: Option<Comparison>,
@@ -47,31 +49,31 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// The choices among at least two judges; `None` if they have no task in common, or generated nothing.
+    /// The choices among at least two judges, on the samples that all of them judged; `None` if there are none, if they have no task in
+    /// common, or generated nothing.
     pub fn new(judges: &[(&Evaluation, &Verdicts)], samples: &Samples) -> Option<Self> {
-        let has = |task: &Task| {
-            judges
-                .iter()
-                .all(|(evaluation, _)| evaluation.all.tasks.contains_key(task))
-        };
+        let shared = shared_samples(judges);
+        let measured = judges.iter().map(|(evaluation, verdicts)| {
+            let of_shared = |one: &&Scored| shared.contains(&one.sample);
+            let scored: Vec<Scored> = (verdicts.scored.iter().filter(of_shared).copied()).collect();
+            let measures = Measures::new(&scored, samples, RESAMPLES, |_| true);
+            (*evaluation, scored, measures)
+        });
+        let measured: Vec<(&Evaluation, Vec<Scored>, Measures)> = measured.collect();
+        let has = |task: &Task| (measured.iter()).all(|(.., of)| of.tasks.contains_key(task));
         let task = [Task::Overall, Task::Outcome].into_iter().find(has)?;
-        let known = judges
-            .iter()
-            .all(|(evaluation, _)| evaluation.cost.is_some());
+        let known = judges.iter().all(|(of, _)| of.activated.is_some());
         let unit = if known {
             CostUnit::ParametersTimesTokens
         } else {
             CostUnit::Tokens
         };
-        let cost = |evaluation: &Evaluation| match unit {
-            CostUnit::ParametersTimesTokens => evaluation.cost,
-            CostUnit::Tokens => evaluation.all.tokens.map(|tokens| tokens.mean),
-        };
-        let mut all = judges
+        let mut all = measured
             .iter()
-            .map(|&(evaluation, verdicts)| {
-                let accuracy = evaluation.all.tasks.get(&task)?.accuracy;
-                Some((evaluation, verdicts, accuracy, cost(evaluation)?))
+            .map(|(evaluation, scored, of)| {
+                let accuracy = of.tasks.get(&task)?.accuracy;
+                let factor = evaluation.activated.filter(|_| known).unwrap_or(1.0);
+                Some((*evaluation, scored, accuracy, factor * of.tokens?.mean))
             })
             .collect::<Option<Vec<_>>>()?;
         if all.len() < 2 || all.iter().all(|(_, _, _, cost)| *cost == 0.0) {
@@ -88,10 +90,9 @@ impl Choices {
             let against_best = if is_best {
                 None
             } else {
-                Comparison::new(task, &best.1.scored, &one.1.scored, samples)
-                    .map(|(comparison, _)| comparison)
+                Comparison::new(task, best.1, one.1, samples).map(|(comparison, _)| comparison)
             };
-            let dominates = |other: &&(_, _, Share, f64)| {
+            let dominates = |other: &&(&Evaluation, &Vec<Scored>, Share, f64)| {
                 let (cheaper, better) = (
                     other.3.total_cmp(&one.3),
                     other.2.share.total_cmp(&one.2.share),
@@ -105,10 +106,7 @@ impl Choices {
                 cost: one.3,
                 accuracy: one.2,
                 against_best,
-                dominated_by: all
-                    .iter()
-                    .find(dominates)
-                    .map(|other: &(&Evaluation, &Verdicts, Share, f64)| other.0.verdicts.clone()),
+                dominated_by: (all.iter().find(dominates)).map(|other| other.0.verdicts.clone()),
             }
         });
         Some(Self {
@@ -117,4 +115,24 @@ impl Choices {
             judges: choices.collect(),
         })
     }
+
+    /// Whether one of them is worth choosing, in words; `name` is what a judge is called by the path of its verdicts.
+    pub fn worth(&self, choice: &Choice, name: impl Fn(&str) -> String) -> String {
+        let best = self.judges.iter().find(|one| one.against_best.is_none());
+        let cheaper = best.is_some_and(|best| choice.cost < best.cost);
+        match &choice.dominated_by {
+            Some(better) => format!("no: {} costs no more and is right as often", name(better)),
+            None if choice.against_best.is_none() => "the best".to_owned(),
+            None if cheaper => "cheaper".to_owned(),
+            None => "costs as much and is right as often as the best".to_owned(),
+        }
+    }
+}
+
+/// The samples that all judges have verdicts on.
+pub fn shared_samples(judges: &[(&Evaluation, &Verdicts)]) -> HashSet<u32> {
+    let of = |(_, verdicts): &(&Evaluation, &Verdicts)| -> HashSet<u32> {
+        verdicts.scored.iter().map(|one| one.sample).collect()
+    };
+    (judges.iter().map(of).reduce(|some, more| &some & &more)).unwrap_or_default()
 }

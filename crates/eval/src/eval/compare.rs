@@ -8,13 +8,14 @@ use serde::Serialize;
 use super::measures::{Estimate, Task};
 use super::scored::{Samples, Scored};
 use super::statistics::{Confusion, McNemar, RESAMPLES, bootstrap};
+use juror_judge::judge::consensus::Votes;
 
 /// How a second judge differs from a first on one task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Verdicts of both on the same trial of the same labelled sample.
     pub(crate) verdicts: usize,
-    /// Whether both are right equally often.
+    /// Whether both are right on equally many samples; of several trials of a sample what most say counts.
     pub mcnemar: McNemar,
     /// The second's accuracy less the first's, with its paired interval.
     pub accuracy: Estimate,
@@ -24,11 +25,10 @@ pub struct Comparison {
     pub(crate) agree: usize,
 }
 
-/// A verdict on which exactly one of two judges is right.
+/// A sample on which exactly one of two judges is right, and what most of each one's trials say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flip {
     pub sample: u32,
-    pub trial: u32,
     pub label: bool,
     pub predictions: [Option<bool>; 2],
 }
@@ -37,7 +37,7 @@ pub struct Flip {
 type Unit = [[[usize; 3]; 2]; 2];
 
 impl Comparison {
-    /// Compares verdicts that are sorted by sample and trial; also returns those on which exactly one of the two is right.
+    /// Compares verdicts that are sorted by sample and trial; also returns the samples on which exactly one of the two is right.
     pub fn new(
         task: Task,
         first: &[Scored],
@@ -47,12 +47,8 @@ impl Comparison {
         if !task.is_judged(first) || !task.is_judged(second) {
             return None;
         }
-        let mut others: HashMap<(u32, u32), &Scored> = HashMap::with_capacity(second.len());
-        others.extend(
-            second
-                .iter()
-                .map(|scored| ((scored.sample, scored.trial), scored)),
-        );
+        let others = second.iter().map(|one| ((one.sample, one.trial), one));
+        let others: HashMap<(u32, u32), &Scored> = others.collect();
         let mut units: BTreeMap<Unit, usize> = BTreeMap::new();
         let mut flips = Vec::new();
         let (mut verdicts, mut agree, mut only) = (0, 0, [0, 0]);
@@ -62,26 +58,29 @@ impl Comparison {
                 continue;
             };
             let mut unit = [Confusion::default(); 2];
+            let mut votes = [Votes::default(); 2];
             for one in trials {
                 let Some(other) = others.get(&(one.sample, one.trial)) else {
                     continue;
                 };
                 let predictions = [one, other].map(|scored| task.prediction(scored));
-                for (confusion, prediction) in unit.iter_mut().zip(predictions) {
-                    confusion.add(label, prediction);
+                for (at, prediction) in predictions.into_iter().enumerate() {
+                    unit[at].add(label, prediction);
+                    votes[at].add(prediction);
                 }
                 verdicts += 1;
                 agree += usize::from(predictions[0] == predictions[1]);
-                let right = predictions.map(|prediction| prediction == Some(label));
-                if right[0] != right[1] {
-                    only[usize::from(right[1])] += 1;
-                    flips.push(Flip {
-                        sample: one.sample,
-                        trial: one.trial,
-                        label,
-                        predictions,
-                    });
-                }
+            }
+            // The trials of one sample are not independent: together they are one answer, none where they are tied.
+            let predictions = votes.map(Votes::majority);
+            let right = predictions.map(|prediction| prediction == Some(label));
+            if right[0] != right[1] {
+                only[usize::from(right[1])] += 1;
+                flips.push(Flip {
+                    sample: trials[0].sample,
+                    label,
+                    predictions,
+                });
             }
             let unit = unit.map(|confusion| confusion.counts);
             if unit != Unit::default() {
@@ -99,30 +98,17 @@ impl Comparison {
                     .zip(unit)
                     .for_each(|(sum, counts)| sum.add_all(counts, times));
             }
-            let [first, second] = sums;
-            let accuracy = second
-                .accuracy()
-                .zip(first.accuracy())
-                .map(|(second, first)| second - first);
-            let f1 = second
-                .f1()
-                .zip(first.f1())
-                .map(|(second, first)| second - first);
-            [accuracy, f1]
+            let [first, second] = &sums;
+            let apart = |of: fn(&Confusion) -> Option<f64>| Some(of(second)? - of(first)?);
+            [apart(Confusion::accuracy), apart(Confusion::f1)]
         };
         let [accuracy, f1] = difference(&mut units.iter().map(|(unit, count)| (unit, *count)));
-        let [accuracy_interval, f1_interval] = bootstrap(&units, RESAMPLES, difference);
+        let [accuracy_interval, f1_interval] = bootstrap(&[&units], RESAMPLES, difference);
         let comparison = Self {
             verdicts,
             mcnemar: McNemar::new(only[0], only[1]),
-            accuracy: Estimate {
-                value: accuracy?,
-                interval: accuracy_interval,
-            },
-            f1: f1.map(|value| Estimate {
-                value,
-                interval: f1_interval,
-            }),
+            accuracy: Estimate::new(accuracy, accuracy_interval)?,
+            f1: Estimate::new(f1, f1_interval),
             agree,
         };
         Some((comparison, flips))

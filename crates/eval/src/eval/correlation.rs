@@ -183,7 +183,7 @@ impl LinearFit {
         let interval = if points.len() < FEW {
             None
         } else {
-            bootstrap(&units, resamples, of_resample)[0]
+            bootstrap(&[&units], resamples, of_resample)[0]
         };
         Some(Self {
             count: points.len(),

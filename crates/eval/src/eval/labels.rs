@@ -104,6 +104,8 @@ pub struct LabelColumns {
     keys: [(LabelField, Vec<String>); 5],
     /// Whose letters they are, if the user says so.
     letters: Option<Letters>,
+    /// Whether the first wrong step says whether the derivation is right: where no key of the process is named.
+    first_error: bool,
 }
 
 impl Default for LabelColumns {
@@ -111,6 +113,7 @@ impl Default for LabelColumns {
         Self {
             keys: KEYS.map(|(field, keys)| (field, keys.split(' ').map(Into::into).collect())),
             letters: None,
+            first_error: true,
         }
     }
 }
@@ -139,6 +142,7 @@ impl LabelColumns {
                     let names = LabelField::ALL.map(LabelField::name).join(", ");
                     format!("{name:?} is no field of a label: those are {names}, and {LETTERS}")
                 })?;
+            columns.first_error &= name.trim() != LabelField::Process.name();
             *keys = Some(key.trim().to_owned())
                 .filter(|key| !key.is_empty())
                 .into_iter()
@@ -224,15 +228,13 @@ impl LabelColumns {
             answer_type: name(LabelField::AnswerType),
         };
         // The cells of a table are strings.
-        let first_error = row.get(FIRST_ERROR).and_then(|step| match step {
+        let has_step = self.first_error && row.contains_key(FINAL_ANSWER);
+        let first_error = row.get(FIRST_ERROR).filter(|_| has_step);
+        let first_error: Option<i64> = first_error.and_then(|step| match step {
             Value::String(text) => text.trim().parse().ok(),
             other => other.as_i64(),
         });
-        if let (None, Some(step), true) =
-            (label.process, first_error, row.contains_key(FINAL_ANSWER))
-        {
-            label.process = Some(step < 0);
-        }
+        label.process = label.process.or(first_error.map(|step| step < 0));
         if label.overall.is_none() && !seen[1].open {
             label.overall = and(label.process, label.outcome);
         }

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::scored::{Labelled, Samples, Scored};
-use super::statistics::{Confusion, Counts, Interval, bootstrap, ratio, wilson, wilson_of_share};
+use super::statistics::{
+    Confusion, Counts, Interval, bootstrap, quantile, ratio, wilson, wilson_of_share,
+};
 use juror_data::verdict::Status;
 
 named! {
@@ -51,11 +53,10 @@ impl Task {
         }
     }
 
-    /// Whether anybody was asked: verdicts by rules alone, or under a protocol that asks for the outcome alone, say nothing of the process
-    /// although nothing is wrong with them.
+    /// Whether anybody was asked: verdicts by rules alone, or under a protocol that asks for a score or for the first error alone, say
+    /// nothing of some fields although nothing is wrong with them.
     pub(crate) fn is_judged(self, verdicts: &[Scored]) -> bool {
-        self != Self::Process
-            || verdicts.iter().any(|one| one.process.is_some())
+        verdicts.iter().any(|one| self.prediction(one).is_some())
             || verdicts.iter().all(|one| one.status != Status::Ok)
     }
 }
@@ -95,9 +96,17 @@ pub struct Estimate {
     pub interval: Option<Interval>,
 }
 
+impl Estimate {
+    pub(crate) fn new(value: Option<f64>, interval: Option<Interval>) -> Option<Self> {
+        value.map(|value| Self { value, interval })
+    }
+}
+
 /// How well predictions meet labels of one task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
+    /// Samples with a label.
+    pub labels: usize,
     /// Labels (rows: false, true) against predictions (columns: false, true, none).
     pub confusion: Confusion,
     /// The share of right predictions; no prediction is wrong.
@@ -110,7 +119,7 @@ pub struct Scores {
     pub recall: Option<Share>,
     /// The harmonic mean of precision and recall.
     pub f1: Option<Estimate>,
-    /// Cohen's kappa among the predictions made; null where their labels are all alike.
+    /// Cohen's kappa among the predictions made; null where these and their labels are all one and the same.
     pub kappa: Option<Estimate>,
 }
 
@@ -119,43 +128,41 @@ impl Scores {
     pub(crate) fn new(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
         let confusion = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));
         let trials = units.iter().any(|(unit, _)| unit.all() > 1);
+        let figures = [
+            Confusion::f1,
+            Confusion::kappa,
+            Confusion::accuracy,
+            Confusion::selective_accuracy,
+            Confusion::precision,
+            Confusion::recall,
+        ] as [fn(&Confusion) -> Option<f64>; 6];
+        let of_resample = |units: &mut dyn Iterator<Item = (&Confusion, usize)>| {
+            let confusion = sum(units);
+            figures.map(|figure| figure(&confusion))
+        };
         let [f1, kappa, accuracy, selective, precision, recall] =
-            bootstrap(units, resamples, |units| {
-                let confusion = sum(units);
-                [
-                    confusion.f1(),
-                    confusion.kappa(),
-                    confusion.accuracy(),
-                    confusion.selective_accuracy(),
-                    confusion.precision(),
-                    confusion.recall(),
-                ]
-            });
-        let samples: usize = units.iter().map(|(_, count)| count).sum();
-        let share = |count, all, resampled: Option<Interval>| {
+            bootstrap(&[units], resamples, of_resample);
+        let share = |parts: fn(&Confusion) -> [usize; 2], resampled: Option<Interval>| {
+            let [count, all] = parts(&confusion);
             let share = Share::new(count, all)?;
+            let counted = units.iter().filter(|(unit, _)| parts(unit)[1] > 0);
+            let samples: usize = counted.map(|(_, count)| count).sum();
             // The trials of one sample are not independent.
             let interval = match resampled {
                 _ if !trials => share.interval,
                 Some(resampled) => resampled,
-                None => wilson_of_share(share.share, share.all.min(samples) as f64),
+                None => wilson_of_share(share.share, samples as f64),
             };
             Some(Share { interval, ..share })
         };
-        let estimate = |value: Option<f64>, interval| {
-            Some(Estimate {
-                value: value?,
-                interval,
-            })
-        };
-        let found = confusion.counts[1][1];
         Some(Self {
-            accuracy: share(confusion.right(), confusion.all(), accuracy)?,
-            selective_accuracy: share(confusion.right(), confusion.answered(), selective),
-            precision: share(found, found + confusion.counts[0][1], precision),
-            recall: share(found, confusion.positive(), recall),
-            f1: estimate(confusion.f1(), f1),
-            kappa: estimate(confusion.kappa(), kappa),
+            labels: units.iter().map(|(_, count)| count).sum(),
+            accuracy: share(|of| [of.right(), of.all()], accuracy)?,
+            selective_accuracy: share(|of| [of.right(), of.answered()], selective),
+            precision: share(|of| [of.found(), of.found() + of.counts[0][1]], precision),
+            recall: share(|of| [of.found(), of.positive()], recall),
+            f1: Estimate::new(confusion.f1(), f1),
+            kappa: Estimate::new(confusion.kappa(), kappa),
             confusion,
         })
     }
@@ -175,25 +182,21 @@ pub struct Tokens {
     /// The mean.
     pub mean: f64,
     /// As many verdicts have fewer as have more.
-    pub median: u32,
+    pub median: f64,
     /// One verdict in 20 has more.
-    pub p95: u32,
+    pub p95: f64,
 }
 
 impl Tokens {
-    fn new(mut generated: Vec<u32>) -> Option<Self> {
-        generated.sort_unstable();
-        let at = |share: f64| {
-            generated
-                .get((share * generated.len() as f64) as usize)
-                .copied()
-        };
+    fn new(generated: &[u32]) -> Option<Self> {
+        let mut sorted: Vec<f64> = generated.iter().copied().map(f64::from).collect();
+        sorted.sort_by(f64::total_cmp);
         let total = generated.iter().map(|&tokens| u64::from(tokens)).sum();
         Some(Self {
             total,
             mean: total as f64 / generated.len() as f64,
-            median: at(0.5)?,
-            p95: at(0.95)?,
+            median: quantile(&sorted, 0.5)?,
+            p95: quantile(&sorted, 0.95)?,
         })
     }
 }
@@ -262,7 +265,8 @@ impl Measures {
                     );
                 }
             }
-            if (labelled.outcome, labelled.overall) == (Some(true), Some(false)) {
+            let is_lucky = (labelled.outcome, labelled.overall) == (Some(true), Some(false));
+            if is_lucky && tasks.contains(&Task::Overall) {
                 units.add(
                     Key::LuckyGuesses,
                     false,
@@ -286,7 +290,7 @@ impl Measures {
             } else {
                 BTreeMap::new()
             },
-            tokens: Tokens::new(generated),
+            tokens: Tokens::new(&generated),
         }
     }
 

@@ -56,20 +56,6 @@ impl Miss {
         }
     }
 
-    /// Whether only a label tells it.
-    #[cfg(feature = "serve")]
-    pub(crate) fn needs_labels(self) -> bool {
-        match self {
-            Self::RulesAgainstJudge | Self::NoVerdict => false,
-            Self::MissedLuckyGuess
-            | Self::FalseAlarm
-            | Self::FalsePass
-            | Self::OutcomeMiss
-            | Self::ProcessMiss
-            | Self::LabelDoubtful => true,
-        }
-    }
-
     /// Every way in which a verdict differs.
     pub fn all_of(scored: &Scored, labelled: &Labelled) -> Vec<Self> {
         let mut all = Self::ALL.to_vec();

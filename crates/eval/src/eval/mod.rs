@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Verdicts meet labels by the sample's id. A verdict that could not be read is wrong wherever accuracy is asked for, and its rate is
-//! told; the accuracy among those that could be read stands beside it. Of a label and its verdict 60 bytes are kept, so that a million
+//! told; the accuracy among those that could be read stands beside it. Of a label and its verdict 88 bytes and its id are kept, so that a million
 //! verdicts are no matter; texts stay in their files.
 
 mod calibration;
@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use calibration::{Bin, Reliability, Threshold, calibration_error, probabilities};
-pub use choice::{Choice, Choices, CostUnit};
+pub use choice::{Choice, Choices, CostUnit, shared_samples};
 pub use compare::{Comparison, Flip};
 pub use correlation::{LinearFit, ScoreTable};
 pub use curves::{at_bound, fit_isotonic, fit_temperature, negative_log_likelihood};
@@ -44,7 +44,7 @@ pub use scored::{Labelled, Names, Samples, Scored, Verdicts, both_sides};
 pub(crate) use statistics::wilson_of_share;
 pub use statistics::{Confusion, Interval, McNemar, RESAMPLES, wilson};
 
-use statistics::{Counts, bootstrap_within};
+use statistics::{Counts, bootstrap};
 
 /// What always the same answer gives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -142,6 +142,9 @@ pub struct Evaluation {
     pub preferences: Option<Preferences>,
     /// Billions of activated parameters times tokens generated for a verdict, where the parameters are known.
     pub cost: Option<f64>,
+    /// The billions of activated parameters.
+    #[serde(skip)]
+    pub(crate) activated: Option<f64>,
 }
 
 /// The most subjects, or types of answers, by which figures are split: a key with more values is not used for that.
@@ -178,7 +181,7 @@ impl Evaluation {
     pub(crate) fn one_label(&self) -> impl Iterator<Item = (Task, bool, usize)> {
         self.all.tasks.iter().filter_map(|(task, scores)| {
             let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
-            (positive == 0 || positive == all).then_some((*task, positive > 0, all))
+            (positive == 0 || positive == all).then_some((*task, positive > 0, scores.labels))
         })
     }
 
@@ -203,29 +206,16 @@ impl Evaluation {
             all.filter(|(_, measures)| measures.verdicts > 0)
                 .collect::<BTreeMap<_, _>>()
         };
-        let labels = |task: Task| {
-            let of = move |one: &Scored| {
-                samples
-                    .labelled
-                    .get(one.sample as usize)
-                    .and_then(|labelled| task.label(labelled))
-            };
-            scored.iter().filter_map(of)
-        };
         let constant = |answer: bool| {
-            let baseline = |task: Task| {
+            let baseline = |(task, scores): (&Task, &Scores)| {
                 let mut confusion = Confusion::default();
-                labels(task).for_each(|label| confusion.add(label, Some(answer)));
-                let accuracy = confusion.accuracy()?;
-                Some((
-                    task,
-                    Baseline {
-                        accuracy,
-                        f1: confusion.f1(),
-                    },
-                ))
+                for (own, labels) in confusion.counts.iter_mut().zip(scores.confusion.counts) {
+                    own[usize::from(answer)] = labels.iter().sum();
+                }
+                let (accuracy, f1) = (confusion.accuracy()?, confusion.f1());
+                Some((*task, Baseline { accuracy, f1 }))
             };
-            Task::ALL.into_iter().filter_map(baseline).collect()
+            all.tasks.iter().filter_map(baseline).collect()
         };
         let contradictory = |labelled: &&Labelled| {
             (labelled.outcome, labelled.overall) == (Some(false), Some(true))
@@ -238,9 +228,8 @@ impl Evaluation {
             first_judged: verdicts.first_judged,
             contradictory_labels: samples.labelled.iter().filter(contradictory).count(),
             by_subject: by(samples.subjects.all(), |labelled| labelled.subject),
-            over_subjects: Task::ALL
-                .into_iter()
-                .filter_map(|task| Some((task, over_subjects(task, scored, samples)?)))
+            over_subjects: (all.tasks.keys())
+                .filter_map(|task| Some((*task, over_subjects(*task, scored, samples)?)))
                 .collect(),
             by_answer_type: by(samples.answer_types.all(), |labelled| labelled.answer_type),
             by_response_length: by_length(scored, samples),
@@ -256,7 +245,8 @@ impl Evaluation {
             preferences: Preferences::new(&verdicts.scores, samples),
             cost: activated
                 .zip(all.tokens)
-                .map(|(parameters, tokens)| parameters / 1e9 * tokens.mean),
+                .map(|(billions, tokens)| billions * tokens.mean),
+            activated,
             all,
         }
     }
@@ -294,29 +284,18 @@ fn over_subjects(task: Task, scored: &[Scored], samples: &Samples) -> Option<Ove
     let [accuracy, f1] = means(&mut units.iter().map(|(unit, count)| (unit, *count)));
     let subjects: Vec<&[((u32, Counts), usize)]> =
         units.chunk_by(|((a, _), _), ((b, _), _)| a == b).collect();
-    let [accuracy_interval, f1_interval] = bootstrap_within(&subjects, RESAMPLES, means);
+    let [accuracy_interval, f1_interval] = bootstrap(&subjects, RESAMPLES, means);
     Some(OverSubjects {
-        accuracy: Estimate {
-            value: accuracy?,
-            interval: accuracy_interval,
-        },
-        f1: f1.map(|value| Estimate {
-            value,
-            interval: f1_interval,
-        }),
+        accuracy: Estimate::new(accuracy, accuracy_interval)?,
+        f1: Estimate::new(f1, f1_interval),
     })
 }
 
 /// The measures of four parts of the samples, by their responses' lengths; empty if these are not known.
 fn by_length(scored: &[Scored], samples: &Samples) -> Vec<OfLength> {
     let judged = scored.chunk_by(|a, b| a.sample == b.sample);
-    let lengths = judged.filter_map(|trials| {
-        samples
-            .labelled
-            .get(trials[0].sample as usize)
-            .map(|labelled| labelled.response_length)
-    });
-    let mut lengths: Vec<u32> = lengths.collect();
+    let labelled = judged.filter_map(|trials| samples.labelled.get(trials[0].sample as usize));
+    let mut lengths: Vec<u32> = labelled.map(|one| one.response_length).collect();
     lengths.sort_unstable();
     if lengths.last().is_none_or(|longest| *longest == 0) {
         return Vec::new();

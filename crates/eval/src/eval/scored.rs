@@ -221,7 +221,7 @@ impl Samples {
             },
         )?;
         if let Some(why) = wrong {
-            return Err(no_label(&why));
+            return Err(EvalError::Unusable(no_label(&why)));
         }
         samples.settle(columns)?;
         Ok(samples)
@@ -244,6 +244,12 @@ impl Samples {
 
     pub fn first_ids(&self) -> impl Iterator<Item = &str> {
         self.ids.iter().map(|id| &**id)
+    }
+
+    /// The ids of samples with a label.
+    pub fn labelled_ids(&self) -> impl Iterator<Item = &str> {
+        let all = self.first_ids().zip(&self.labelled);
+        all.filter_map(|(id, one)| one.has_any().then_some(id))
     }
 
     /// The number of samples with a label that a verdict can be compared with.
@@ -392,6 +398,17 @@ impl Verdicts {
         Ok(verdicts)
     }
 
+    /// Leaves out verdicts on rows that have no label of their own, beside others that have one.
+    pub fn keep_labelled(&mut self, samples: &Samples) {
+        for one in std::mem::take(&mut self.scored) {
+            if samples.labelled[one.sample as usize].has_any() {
+                self.scored.push(one);
+            } else {
+                self.add_strangers(samples.id(one.sample), 1);
+            }
+        }
+    }
+
     /// Adds the scores of a line of `juror judge --rank`.
     fn add_ranking(
         &mut self,
@@ -497,10 +514,10 @@ fn read_line<'l>(row: &'l [u8], labels: Option<&LabelColumns>) -> Result<Read<'l
 }
 
 /// Why a label cannot be read, and what helps.
-pub(crate) fn no_label(why: &str) -> EvalError {
-    EvalError::Unusable(format!(
+pub(crate) fn no_label(why: &str) -> String {
+    format!(
         "{why}; name the key of each field with `--label-columns FIELD=KEY`, or none (`--label-columns FIELD=`)"
-    ))
+    )
 }
 
 /// Parses a verdict's line, and the label in its kept keys if it is to have one.
@@ -512,7 +529,8 @@ pub(crate) fn labelled_line<'l>(
     let Some(columns) = labels else {
         return Ok((line, None));
     };
-    let label = columns.read(&kept(&line)?)?;
+    let label = columns.read(&kept(&line)?);
+    let label = label.map_err(|why| no_label(&why))?;
     Ok((line, Some(label)))
 }
 

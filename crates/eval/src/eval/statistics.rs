@@ -68,6 +68,11 @@ impl Confusion {
         self.counts[0][0] + self.counts[1][1]
     }
 
+    /// The number of rows that are true and predicted true.
+    pub(crate) fn found(&self) -> usize {
+        self.counts[1][1]
+    }
+
     /// The number of rows whose label is true.
     pub(crate) fn positive(&self) -> usize {
         self.counts[1].iter().sum()
@@ -85,32 +90,31 @@ impl Confusion {
 
     /// Of rows predicted true, the share that are.
     pub(crate) fn precision(&self) -> Option<f64> {
-        ratio(self.counts[1][1], self.counts[1][1] + self.counts[0][1])
+        ratio(self.found(), self.found() + self.counts[0][1])
     }
 
     /// Of rows that are true, the share predicted true; a row without a prediction is missed.
     pub(crate) fn recall(&self) -> Option<f64> {
-        ratio(self.counts[1][1], self.positive())
+        ratio(self.found(), self.positive())
     }
 
     /// The harmonic mean of precision and recall, 0 if nothing true is found; `None` without a true label and a true prediction.
     pub(crate) fn f1(&self) -> Option<f64> {
-        let found = self.counts[1][1];
         let missed = self.counts[1][0] + self.counts[1][2];
-        ratio(2 * found, 2 * found + self.counts[0][1] + missed)
+        ratio(
+            2 * self.found(),
+            2 * self.found() + self.counts[0][1] + missed,
+        )
     }
 
-    /// Cohen's kappa among rows with a prediction; `None` if their labels are all alike: whatever is said of them, none of it is
-    /// beyond chance.
+    /// Cohen's kappa among rows with a prediction; `None` if labels and predictions are all one and the same: chance explains that too.
     pub(crate) fn kappa(&self) -> Option<f64> {
         let all = self.answered() as f64;
-        let labels = (self.counts[1][0] + self.counts[1][1]) as f64 / all;
-        if labels <= 0.0 || labels >= 1.0 {
-            return None;
-        }
-        let predictions = (self.counts[0][1] + self.counts[1][1]) as f64 / all;
-        let by_chance = labels * predictions + (1.0 - labels) * (1.0 - predictions);
-        let kappa = (self.right() as f64 / all - by_chance) / (1.0 - by_chance);
+        let labels = (self.counts[1][0] + self.counts[1][1]) as f64;
+        let predictions = (self.counts[0][1] + self.counts[1][1]) as f64;
+        // Of all pairs of a label and a prediction those that agree: whole numbers, so that no agreement beyond chance is exactly 0.
+        let by_chance = labels * predictions + (all - labels) * (all - predictions);
+        let kappa = (all * self.right() as f64 - by_chance) / (all * all - by_chance);
         kappa.is_finite().then_some(kappa)
     }
 }
@@ -123,11 +127,11 @@ pub(super) fn ratio(count: usize, all: usize) -> Option<f64> {
 /// Whether two judges that see the same rows are right equally often (`McNemar` 1947).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct McNemar {
-    /// Rows where the first is right and the second wrong.
+    /// Samples where the first is right and the second wrong.
     pub only_first: usize,
-    /// Rows where the second is right and the first wrong.
+    /// Samples where the second is right and the first wrong.
     pub only_second: usize,
-    /// The chi-squared statistic with continuity correction (Edwards 1948); null where they differ on no row.
+    /// The chi-squared statistic with continuity correction (Edwards 1948); null where they differ on no sample.
     pub(crate) statistic: Option<f64>,
     /// Its p-value.
     pub(crate) p_asymptotic: Option<f64>,
@@ -136,12 +140,12 @@ pub struct McNemar {
 }
 
 impl McNemar {
-    /// The test for the rows on which exactly one of them is right.
+    /// The test for the samples on which exactly one of them is right.
     pub(crate) fn new(only_first: usize, only_second: usize) -> Self {
         let differ = only_first + only_second;
         let statistic = (differ > 0).then(|| {
             let apart = only_first.abs_diff(only_second) as f64;
-            (apart - 1.0).powi(2) / differ as f64
+            (apart - 1.0).max(0.0).powi(2) / differ as f64
         });
         // One degree of freedom: a valid distribution.
         let chi_squared = ChiSquared::new(1.0).ok();
@@ -165,17 +169,8 @@ impl McNemar {
 ///
 /// Equal units are given once, with their number: a resample is then a draw from a multinomial distribution, whose cost does
 /// not grow with that number. A statistic is left out of resamples in which it is undefined. One that is the same in all resamples
-/// has no interval: they show nothing of how far off it may be.
+/// has no interval: they show nothing of how far off it may be. Each part is resampled separately: those of an average keep their size.
 pub(super) fn bootstrap<U, const S: usize>(
-    units: &[(U, usize)],
-    resamples: usize,
-    statistics: impl Fn(&mut dyn Iterator<Item = (&U, usize)>) -> [Option<f64>; S],
-) -> [Option<Interval>; S] {
-    bootstrap_within(&[units], resamples, statistics)
-}
-
-/// As [`bootstrap`], but each part is resampled separately, so that every part of an average keeps its size.
-pub(super) fn bootstrap_within<U, const S: usize>(
     parts: &[&[(U, usize)]],
     resamples: usize,
     statistics: impl Fn(&mut dyn Iterator<Item = (&U, usize)>) -> [Option<f64>; S],

@@ -10,6 +10,7 @@ use super::method::Method;
 use super::responses::{Response, Responses, SET_NAMES};
 use crate::EvalError;
 use crate::eval::{Confusion, LabelColumns, Labelled, McNemar, Samples, Share, Verdicts};
+use juror_judge::judge::consensus::Votes;
 
 /// A judge and the methods.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -64,15 +65,6 @@ pub struct BothAgainstLabels {
     pub mcnemar: McNemar,
 }
 
-/// The outcome of most trials that have one; `None` if there is none, or on a tie.
-fn majority(outcomes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    let (mut right, mut wrong) = (0_usize, 0_usize);
-    for outcome in outcomes.flatten() {
-        *(if outcome { &mut right } else { &mut wrong }) += 1;
-    }
-    (right != wrong).then_some(right > wrong)
-}
-
 /// A judge's outcome of a response, and its label.
 pub struct Judged<'r> {
     response: &'r Response,
@@ -122,10 +114,12 @@ impl Against {
                 None => samples.labelled.get(sample as usize),
             };
             compared_trials += trials.len();
+            let mut votes = Votes::default();
+            trials.iter().for_each(|trial| votes.add(trial.outcome));
             Some(Judged {
                 response,
                 set,
-                outcome: majority(trials.iter().map(|trial| trial.outcome)),
+                outcome: votes.majority(),
                 label: labelled.and_then(|labelled| labelled.outcome),
             })
         }));
@@ -193,20 +187,5 @@ impl AgainstMethod {
                 mcnemar: McNemar::new(judge_only, method_only),
             }),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tie_is_no_outcome() {
-        let of = |trials: &[Option<bool>]| majority(trials.iter().copied());
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[None, None]), None);
-        assert_eq!(of(&[None, Some(false), None]), Some(false));
-        assert_eq!(of(&[Some(true), Some(false)]), None);
-        assert_eq!(of(&[Some(true), Some(false), Some(true)]), Some(true));
     }
 }

@@ -57,6 +57,21 @@ impl Made {
         Ok(())
     }
 
+    /// What is stated, and of the rest what rows tell.
+    fn or(&self, rows: &Self) -> Self {
+        let or = |stated: &Option<String>, told: &Option<String>| {
+            stated.clone().or_else(|| told.clone())
+        };
+        Self {
+            model: or(&self.model, &rows.model),
+            config: or(&self.config, &rows.config),
+            shots: self.shots.or(rows.shots),
+            shots_source: or(&self.shots_source, &rows.shots_source),
+            prompt_format: or(&self.prompt_format, &rows.prompt_format),
+            decoding: or(&self.decoding, &rows.decoding),
+        }
+    }
+
     /// What is known, with names for a reader.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "not stated".to_owned());
@@ -135,7 +150,7 @@ pub struct MadeRows {
     /// How.
     #[serde(flatten)]
     pub made: Made,
-    /// How many rows; null where it is stated of all.
+    /// How many rows; null where they tell nothing, and it is stated of all.
     pub(crate) rows: Option<usize>,
 }
 
@@ -150,19 +165,23 @@ impl Report {
         labels: &LabelSets,
         stated: &Made,
     ) -> Self {
-        let made = if *stated == Made::default() {
-            let rows = responses.made.iter();
-            rows.map(|(made, rows)| MadeRows {
-                made: made.clone(),
-                rows: Some(*rows),
-            })
-            .collect()
-        } else {
-            vec![MadeRows {
+        let mut made: Vec<MadeRows> = Vec::new();
+        for (of_rows, rows) in &responses.made {
+            let of_rows = stated.or(of_rows);
+            match made.iter_mut().find(|one| one.made == of_rows) {
+                Some(same) => same.rows = same.rows.map(|before| before + rows),
+                None => made.push(MadeRows {
+                    made: of_rows,
+                    rows: Some(*rows),
+                }),
+            }
+        }
+        if made.is_empty() && *stated != Made::default() {
+            made.push(MadeRows {
                 made: stated.clone(),
                 rows: None,
-            }]
-        };
+            });
+        }
         let mut test_sets = BTreeMap::new();
         let mut methods: BTreeMap<Method, BTreeMap<&'static str, Scores>> = BTreeMap::new();
         let mut disagreements = BTreeMap::new();

@@ -261,9 +261,11 @@ impl Reader<'_> {
         if part > 0 {
             return;
         }
-        let has_error = sample.kept.get(ERROR).is_some_and(|error| !error.is_null());
-        self.responses.errors += usize::from(has_error);
         let made = sample.kept.get(SOLVER).cloned();
+        // Rows of others may have a key of that name.
+        let error = made.as_ref().and_then(|_| sample.kept.get(ERROR)?.as_str());
+        let has_error = error.is_some_and(|error| !error.trim().is_empty());
+        self.responses.errors += usize::from(has_error);
         if let Some(made) = made.and_then(|made| serde_json::from_value::<Made>(made).ok()) {
             tally(&mut self.responses.made, made);
         }

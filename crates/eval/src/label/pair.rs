@@ -45,7 +45,7 @@ impl LabelPair {
             first.iter().map(|label| label.id.as_str()).collect();
         let both = annotators.join("+");
         let (mut agreed, mut differing, mut of_one) = (Vec::new(), Vec::new(), Vec::new());
-        let mut confusions: BTreeMap<Task, [[usize; 2]; 2]> = BTreeMap::new();
+        let mut confusions: BTreeMap<Task, Confusion> = BTreeMap::new();
         for label in first {
             let other = by_id.get(label.id.as_str()).copied();
             let difference = || Difference {
@@ -57,9 +57,8 @@ impl LabelPair {
                 continue;
             };
             for (task, of) in FIELDS {
-                if let (Some(first), Some(second)) = (of(label), of(other)) {
-                    confusions.entry(task).or_default()[usize::from(first)][usize::from(second)] +=
-                        1;
+                if let (Some(first), second @ Some(_)) = (of(label), of(other)) {
+                    confusions.entry(task).or_default().add(first, second);
                 }
             }
             if label.says() != other.says() {
@@ -82,12 +81,15 @@ impl LabelPair {
             id: label.id.clone(),
             said: [None, Some(label.clone())],
         }));
-        let scores = |counts: [[usize; 2]; 2]| {
+        let scores = |all: Confusion| {
             let cells = [(false, false), (false, true), (true, false), (true, true)];
             let units = cells.map(|(first, second)| {
                 let mut confusion = Confusion::default();
                 confusion.add(first, Some(second));
-                (confusion, counts[usize::from(first)][usize::from(second)])
+                (
+                    confusion,
+                    all.counts[usize::from(first)][usize::from(second)],
+                )
             });
             let units: Vec<_> = units.into_iter().filter(|(_, count)| *count > 0).collect();
             Scores::new(&units, RESAMPLES)
@@ -99,7 +101,7 @@ impl LabelPair {
             of_one,
             tasks: confusions
                 .into_iter()
-                .filter_map(|(task, counts)| Some((task, scores(counts)?)))
+                .filter_map(|(task, all)| Some((task, scores(all)?)))
                 .collect(),
         }
     }

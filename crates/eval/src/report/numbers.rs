@@ -41,10 +41,20 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
 
 /// A share of 1 in percent, with its interval if it has one.
 pub(crate) fn with_interval(value: f64, interval: Option<Interval>) -> String {
-    match interval {
-        Some(interval) => format!("{} ({})", percent(value), range(interval)),
-        None => percent(value),
-    }
+    with_ends(value, interval, "–", percent)
+}
+
+/// A figure with the ends of its interval, if it has one.
+pub fn with_ends(
+    value: f64,
+    interval: Option<Interval>,
+    to: &str,
+    text: impl Fn(f64) -> String,
+) -> String {
+    let ends = interval.map_or_else(String::new, |[low, high]| {
+        format!(" ({}{to}{})", text(low), text(high))
+    });
+    format!("{}{ends}", text(value))
 }
 
 /// A sentence for each task in which a judge is not shown to be better than a constant answer: by which measure, and how many verdicts
@@ -58,13 +68,10 @@ pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
             "no better than"
         };
         let open: usize = scores.confusion.counts.iter().map(|row| row[2]).sum();
+        let [some, all] = [open, scores.confusion.all()].map(grouped);
         let open = match open {
             0 => String::new(),
-            open => format!(
-                "; {} of {} have no verdict, and count as wrong",
-                grouped(open),
-                grouped(scores.confusion.all())
-            ),
+            _ => format!("; {some} of {all} have no verdict, and count as wrong"),
         };
         Some(format!(
             "{}: by accuracy {how} always {}: {} % against {} %{open}",
@@ -87,22 +94,21 @@ pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
 
 /// An area under the ROC curve with its interval.
 pub fn area(auc: f64, interval: Option<Interval>) -> String {
-    match interval {
-        Some([low, high]) => format!("{auc:.3} ({low:.3}–{high:.3})"),
-        None => format!("{auc:.3}"),
-    }
+    with_ends(auc, interval, "–", |auc| format!("{auc:.3}"))
 }
 
 /// A difference in percentage points, with its interval.
 pub fn points(estimate: Estimate) -> String {
-    match estimate.interval {
-        Some([low, high]) => format!(
-            "{:+.1} ({:+.1} to {:+.1})",
-            100.0 * estimate.value,
-            100.0 * low,
-            100.0 * high
-        ),
-        None => format!("{:+.1}", 100.0 * estimate.value),
+    let text = |value| format!("{:+.1}", 100.0 * value);
+    with_ends(estimate.value, estimate.interval, " to ", text)
+}
+
+/// A number of any size.
+pub fn figure(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.001 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.2e}")
     }
 }
 

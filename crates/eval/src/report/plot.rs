@@ -107,8 +107,15 @@ impl Axis {
 
     fn shown(&self, value: f64) -> String {
         let value = if self.percent { 100.0 * value } else { value };
-        // Ticks are a few digits times a power of ten.
-        let rounded = format!("{value:.4}");
+        // Ticks are a few digits times a power of ten, four places after the point where the axis is not a small one.
+        let [from, to] = self.range;
+        let size = if self.logarithmic {
+            value.abs()
+        } else {
+            to - from
+        };
+        let places = (3.0 - size.log10().floor()).clamp(4.0, 300.0) as usize;
+        let rounded = format!("{value:.places$}");
         let shown = rounded.trim_end_matches('0').trim_end_matches('.');
         format!("{shown}{}", if self.percent { " %" } else { "" })
     }

@@ -9,7 +9,7 @@ use super::query::Query;
 use super::shown::{kind_words, record, summary_words};
 use crate::EvalError;
 use crate::browse::{Hits, Kind, Record, Search, Sort, Summary, Truth, Within};
-use crate::eval::MOST_PARTS;
+use crate::eval::{MOST_PARTS, Miss};
 use crate::report::numbers::grouped;
 use crate::report::page::render;
 use crate::report::run;
@@ -329,8 +329,9 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
     };
     let statuses = Status::ALL.map(|status| (status.name().to_owned(), status.words()));
     let kinds = Kind::all().filter(|kind| match kind {
-        Kind::Any | Kind::Trials => true,
-        Kind::Miss(miss) => has_labels || !miss.needs_labels(),
+        Kind::Any | Kind::Trials | Kind::Miss(Miss::RulesAgainstJudge | Miss::NoVerdict) => true,
+        // The others are told by a label.
+        Kind::Miss(_) => has_labels,
     });
     let kinds = kinds.map(|kind| (kind.name().to_owned(), kind_words(kind)));
     let sorts = Sort::ALL

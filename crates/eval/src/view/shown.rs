@@ -77,7 +77,7 @@ pub(super) fn summary_words(summary: &Summary, trouble: Option<&str>) -> Value {
     let scores = summary.scores.iter().map(|(task, scores)| {
         [
             task.name().to_owned(),
-            grouped(scores.confusion.all()),
+            grouped(scores.labels),
             numbers::share(Some(scores.accuracy)),
             numbers::estimate(scores.f1),
             numbers::percent_or_dash(scores.precision.map(|share| share.share)),

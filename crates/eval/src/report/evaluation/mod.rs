@@ -90,6 +90,15 @@ pub struct Contents<'r> {
     pub published: &'r [PrimeRow],
 }
 
+impl Contents<'_> {
+    /// The name of the judge whose verdicts are in the file of this path.
+    fn name<'n>(&self, names: &'n [String], path: &'n str) -> &'n str {
+        let mut judges = self.judges.iter().zip(names);
+        let known = judges.find(|(judge, _)| judge.evaluation.verdicts == path);
+        known.map_or(path, |(_, name)| name)
+    }
+}
+
 /// The report as HTML.
 pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
     let Some(first) = contents.judges.first() else {
@@ -209,7 +218,7 @@ impl Shown {
                     .filter_map(|one| judge.verdict(one.sample, one.trial))
                     .collect();
                 let columns = (own && at == 0).then_some(contents.columns);
-                texts::of_verdicts(judge.path, contents.samples, &of_judge, columns)
+                texts::of_verdicts(judge.path, &of_judge, columns)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let sample_texts = if own {

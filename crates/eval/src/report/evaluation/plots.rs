@@ -2,8 +2,9 @@
 
 use minijinja::{Value as Html, context};
 
-use super::{Contents, JudgeResults};
-use crate::eval::{Reliability, Share, Task, wilson};
+use super::Contents;
+use crate::eval::{Choice, CostUnit, Reliability, Share, Task, wilson};
+use crate::report::bars::Histogram;
 use crate::report::numbers::{grouped, percent, range};
 use crate::report::plot::{Axis, Mark, Plot, SIZE, SMALL};
 
@@ -104,23 +105,6 @@ fn reliability(task: Task, of: &Reliability) -> Html {
     )
 }
 
-/// A judge's accuracy on a task.
-fn accuracy(judge: &JudgeResults<'_>, task: Task) -> Option<Share> {
-    let scores = judge.evaluation.all.tasks.get(&task)?;
-    Some(scores.accuracy)
-}
-
-/// The first task that all judges have.
-fn common_task(contents: &Contents<'_>) -> Option<Task> {
-    let has = |task: &Task| {
-        contents
-            .judges
-            .iter()
-            .all(|judge| accuracy(judge, *task).is_some())
-    };
-    [Task::Overall, Task::Outcome].into_iter().find(has)
-}
-
 /// The range of an axis for some shares, with room around them.
 fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = shares.fold((1.0_f64, 0.0_f64), |(low, high), share| {
@@ -131,30 +115,33 @@ fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
 }
 
 /// Plots accuracy against the cost of a verdict, for several judges or for one whose cost is known.
-fn cost(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
-    let task = common_task(contents)?;
-    let known = contents
-        .judges
-        .iter()
-        .all(|judge| judge.evaluation.cost.is_some());
-    let cost = |judge: &JudgeResults<'_>| {
-        if known {
-            judge.evaluation.cost
-        } else {
-            judge.evaluation.all.tokens.map(|tokens| tokens.mean)
+fn cost<'p>(contents: &'p Contents<'_>, names: &'p [String]) -> Option<Html> {
+    let (task, known, points): (Task, bool, Vec<(f64, Share, &str)>) = match contents.choices {
+        Some(of) => {
+            let judges = of.judges.iter();
+            let point =
+                |one: &'p Choice| (one.cost, one.accuracy, contents.name(names, &one.verdicts));
+            (
+                of.task,
+                of.unit == CostUnit::ParametersTimesTokens,
+                judges.map(point).collect(),
+            )
+        }
+        None => {
+            let [only] = contents.judges else {
+                return None;
+            };
+            let mut tasks = only.evaluation.all.tasks.iter();
+            let (task, scores) = tasks.find(|(task, _)| **task != Task::Process)?;
+            (
+                *task,
+                true,
+                vec![(only.evaluation.cost?, scores.accuracy, &names[0])],
+            )
         }
     };
     // The first judge keeps its colour, whichever judges are left out.
-    let is_first = |name: &String| names.first() == Some(name);
-    let points: Vec<(f64, Share, &String)> = contents
-        .judges
-        .iter()
-        .zip(names)
-        .filter_map(|(judge, name)| Some((cost(judge)?, accuracy(judge, task)?, name)))
-        .collect();
-    if points.is_empty() || (points.len() < 2 && !known) {
-        return None;
-    }
+    let is_first = |name: &str| names.first().is_some_and(|first| first == name);
     let unit = if known {
         "billions of active parameters × tokens generated"
     } else {
@@ -179,7 +166,7 @@ fn cost(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
     };
     let rows = points.iter().map(|(cost, share, name)| {
         vec![
-            (*name).clone(),
+            (*name).to_owned(),
             format!("{cost:.1}"),
             percent(share.share),
             range(share.interval),
@@ -234,7 +221,7 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
         .filter_map(|(judge, name)| {
             Some((
                 judge.active_parameters?,
-                accuracy(judge, Task::Overall)?,
+                judge.evaluation.all.tasks.get(&Task::Overall)?.accuracy,
                 name,
             ))
         })
@@ -296,76 +283,35 @@ fn parameters(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
 /// Plots how many tokens were generated for a verdict.
 fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
     let first = &contents.judges[0];
-    let mut generated: Vec<u32> = first
-        .verdicts
-        .scored
+    let found = Histogram::new(first.verdicts, COLUMNS)?;
+    let rows = found.rows();
+    let columns = rows
         .iter()
-        .map(|one| one.generated)
-        .collect();
-    generated.sort_unstable();
-    let longest = *generated.last().filter(|longest| **longest > 0)?;
-    // A few very long verdicts would put all others into one column.
-    let near = generated[(0.99 * (generated.len() - 1) as f64) as usize];
-    let end = if longest > 2 * near.max(1) {
-        near
-    } else {
-        longest
-    };
-    let rough = f64::from(end.max(1)) / COLUMNS;
-    let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|step| step * power)
-        .find(|step| *step >= rough)
-        .unwrap_or(rough)
-        .max(1.0)
-        .round() as u32;
-    let columns = end / step + 1;
-    let mut counts = vec![0_usize; columns as usize];
-    let mut beyond = 0;
-    for tokens in &generated {
-        match counts.get_mut((tokens / step) as usize) {
-            Some(count) => *count += 1,
-            None => beyond += 1,
-        }
-    }
-    let most = counts.iter().copied().max().unwrap_or(1);
-    let mut marks = Vec::new();
-    let mut rows = Vec::new();
-    for (at, count) in counts.iter().enumerate() {
-        let from = at as u32 * step;
-        let to = from + step - 1;
-        let name = if step == 1 {
-            from.to_string()
-        } else {
-            format!("{from}–{to}")
-        };
-        marks.push(Mark::Column {
-            width: [f64::from(from), f64::from(from + step)],
-            height: *count as f64,
-            class: "",
-            title: format!("{name} tokens: {} verdicts", grouped(*count)),
-        });
-        rows.push(vec![name, grouped(*count)]);
-    }
-    if beyond > 0 {
-        rows.push(vec![format!("{} or more", columns * step), grouped(beyond)]);
-    }
+        .zip(&found.counts)
+        .zip((0..).step_by(found.step as usize));
+    let columns = columns.map(|(((name, _), count), from)| Mark::Column {
+        width: [f64::from(from), f64::from(from + found.step)],
+        height: *count as f64,
+        class: "",
+        title: format!("{name} tokens: {} verdicts", grouped(*count)),
+    });
+    let most = found.counts.iter().copied().max().unwrap_or(1);
+    let end = found.counts.len() as f64 * f64::from(found.step);
     let tokens = first.evaluation.all.tokens?;
     let plot = Plot {
         id: "tokens".to_owned(),
         title: "Tokens generated for a verdict".to_owned(),
         description: format!("Mean {:.1}, median {}.", tokens.mean, tokens.median),
-        x: Axis::linear("tokens generated", 0.0, f64::from(columns * step)),
+        x: Axis::linear("tokens generated", 0.0, end),
         y: Axis::linear("verdicts", 0.0, most as f64 * 1.05),
-        marks,
+        marks: columns.collect(),
     };
     let name = names.first().map_or("", String::as_str);
-    let beyond = if beyond > 0 {
+    let beyond = if found.beyond > 0 {
         format!(
             " {} with more are not drawn, up to {}.",
-            grouped(beyond),
-            grouped(longest as usize)
+            grouped(found.beyond),
+            grouped(found.longest as usize)
         )
     } else {
         String::new()
@@ -376,11 +322,13 @@ fn tokens(contents: &Contents<'_>, names: &[String]) -> Option<Html> {
         format!(
             "{name}: {} tokens in {} verdicts, mean {:.1}, median {}.{beyond}",
             grouped(tokens.total as usize),
-            grouped(generated.len()),
+            grouped(first.verdicts.scored.len()),
             tokens.mean,
             tokens.median
         ),
         "tokens|verdicts",
-        rows,
+        (rows.into_iter())
+            .map(|(name, count)| vec![name, grouped(count)])
+            .collect(),
     ))
 }

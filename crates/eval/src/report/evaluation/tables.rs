@@ -4,7 +4,7 @@ use minijinja::{Value as Html, context};
 
 use super::facets::{Facet, cell_name, flip_name, lengths};
 use super::{Contents, JudgeResults};
-use crate::eval::{Baseline, CostUnit, Estimate, Interval, Measures, Scores, Share, Task};
+use crate::eval::{Baseline, CostUnit, Estimate, Interval, Measures, Names, Scores, Share, Task};
 use crate::report::numbers::{
     area, grouped, no_better, or_dash, p_value, percent, percent_or_dash, points, range, threshold,
 };
@@ -39,7 +39,7 @@ impl ScoreRow {
         Self {
             values: context! {
                 name, class,
-                labels => grouped(scores.confusion.all()),
+                labels => grouped(scores.labels),
                 accuracy => share_cell(Some(accuracy)),
                 answered => share(scores.selective_accuracy),
                 f1 => estimate_cell(scores.f1),
@@ -98,11 +98,11 @@ pub(super) fn draw(contents: &Contents<'_>, names: &[String], facets: &[Facet]) 
         let plural = if number == 1 { "" } else { "s" };
         format!("{} {one}{plural}", grouped(number))
     };
-    let mut lead = format!(
-        "{} on {}",
+    let [verdicts, on] = [
         of(all.verdicts, "verdict"),
-        of(all.samples, "labelled sample")
-    );
+        of(all.samples, "labelled sample"),
+    ];
+    let mut lead = format!("{verdicts} on {on}");
     if first.evaluation.trials > 1 {
         lead = format!("{lead}, up to {} trials each", first.evaluation.trials);
     }
@@ -252,9 +252,8 @@ fn scores(first: &JudgeResults<'_>) -> Vec<ScoreRow> {
             let f1 = estimate_cell(means.f1);
             rows.push(ScoreRow::short("mean of subjects", value, interval, f1));
         }
-        if let Some(rules) = evaluation.all.rules.get(task) {
-            rows.push(ScoreRow::new("rules alone", "aside", rules));
-        }
+        let rules = evaluation.all.rules.get(task);
+        rows.extend(rules.map(|rules| ScoreRow::new("rules alone", "aside", rules)));
         for (name, baseline) in [
             ("always true", &evaluation.always_true),
             ("always false", &evaluation.always_false),
@@ -277,18 +276,14 @@ fn known(facets: &[Facet], name: String) -> String {
 fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Html> {
     let evaluation = contents.judges[0].evaluation;
     let samples = contents.samples;
-    let by_name = |prefix: &str, names: &[String], name: &str| {
-        let number = names.iter().position(|one| one == name);
-        format!("{prefix}-{}", number.unwrap_or(usize::MAX))
+    let named = |prefix: &str, names: &Names, (name, of): (&String, _)| {
+        let number = names.find(name).unwrap_or(u32::MAX);
+        (name.clone(), format!("{prefix}-{number}"), of)
     };
-    let subjects = evaluation.by_subject.iter().map(|(name, of)| {
-        let facet = by_name("subject", samples.subjects.all(), name);
-        (name.clone(), facet, of)
-    });
-    let types = evaluation.by_answer_type.iter().map(|(name, of)| {
-        let facet = by_name("type", samples.answer_types.all(), name);
-        (name.clone(), facet, of)
-    });
+    let subjects = evaluation.by_subject.iter();
+    let subjects = subjects.map(|one| named("subject", &samples.subjects, one));
+    let types = evaluation.by_answer_type.iter();
+    let types = types.map(|one| named("type", &samples.answer_types, one));
     let by_length = evaluation.by_response_length.iter().zip(lengths(contents));
     let by_length = by_length
         .enumerate()
@@ -399,12 +394,10 @@ fn comparisons(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> H
 
 /// The judges that may be chosen.
 fn choices(contents: &Contents<'_>, names: &[String]) -> Html {
-    let name = |path: &str| {
-        let mut judges = contents.judges.iter().zip(names);
-        let known = judges.find(|(judge, _)| judge.evaluation.verdicts == path);
-        known.map_or_else(|| path.to_owned(), |(_, name)| name.clone())
+    let name = |path: &str| contents.name(names, path).to_owned();
+    let Some(choices) = contents.choices else {
+        return Html::from_iter([(); 0]);
     };
-    let choices = contents.choices.into_iter();
     let row = |choice: &crate::eval::Choice| {
         let against = choice.against_best.as_ref();
         context! {
@@ -413,17 +406,10 @@ fn choices(contents: &Contents<'_>, names: &[String]) -> Html {
             accuracy => share_cell(Some(choice.accuracy)),
             against => or_dash(against, |one| points(one.accuracy)),
             p => or_dash(against, |one| p_value(one.mcnemar.p_exact)),
-            worth => match &choice.dominated_by {
-                Some(better) => format!("no: {} costs no more and is right as often", name(better)),
-                None if against.is_none() => "the best".to_owned(),
-                None => "cheaper".to_owned(),
-            },
+            worth => choices.worth(choice, name),
         }
     };
-    choices
-        .flat_map(|choices| &choices.judges)
-        .map(row)
-        .collect()
+    choices.judges.iter().map(row).collect()
 }
 
 fn published(contents: &Contents<'_>) -> Html {

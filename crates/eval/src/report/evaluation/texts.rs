@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::EvalError;
+use crate::browse::kept_sample;
 use crate::eval::{Samples, Scored};
 use crate::report::record::Text;
-use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Sample, each, each_row, sample_of_row};
+use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Sample, each, each_batch};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleTexts {
@@ -58,7 +59,9 @@ pub(super) fn of_samples(
         ..LoadOptions::default()
     };
     each(inputs, &options, &mut |sample| {
-        if let Some(number) = by_id.get(sample.id.as_str()) {
+        // Labels may have the ids of rows.
+        let of = |id: Option<&String>| by_id.get(id?.as_str());
+        if let Some(number) = of(Some(&sample.id)).or_else(|| of(sample.group.as_ref())) {
             texts.insert(*number, SampleTexts::new(sample));
         }
     })?;
@@ -68,29 +71,26 @@ pub(super) fn of_samples(
 /// The unscored parts of some verdicts' lines, by sample and trial; with `columns` also the texts in their kept keys.
 pub(super) fn of_verdicts(
     path: &Path,
-    samples: &Samples,
     wanted: &[&Scored],
     columns: Option<&ColumnMap>,
 ) -> Result<HashMap<(u32, u32), VerdictTexts>, EvalError> {
-    let lines: HashSet<u32> = wanted.iter().map(|one| one.line).collect();
-    let by_id: HashMap<(&str, u32), u32> = wanted
-        .iter()
-        .map(|one| ((samples.id(one.sample), one.trial), one.sample))
-        .collect();
+    let by_line: HashMap<u32, &Scored> = wanted.iter().map(|one| (one.line, *one)).collect();
     let mut texts = HashMap::with_capacity(wanted.len());
-    each_row(&[path.to_owned()], |file, line, row| {
-        let wanted = row.ok().filter(|_| lines.contains(&(line as u32)));
-        let verdict = wanted.and_then(|row| serde_json::from_slice(row).ok());
-        let verdict: Map<String, Value> = verdict.unwrap_or_default();
-        let id = verdict.get("id").and_then(Value::as_str);
-        let trial = verdict.get("trial").and_then(Value::as_u64).unwrap_or(0) as u32;
-        if let Some(sample) = id.and_then(|id| by_id.get(&(id, trial))) {
-            let place = format!("{file}:{line}");
-            texts.insert((*sample, trial), of_verdict(&verdict, place, columns));
+    let wrong = |place: usize, why: &str| EvalError::row(path.display(), place, why);
+    each_batch(path, wrong, |rows| {
+        for (place, row) in rows {
+            let Some(scored) = by_line.get(&(*place as u32)) else {
+                continue;
+            };
+            if let Ok(verdict) = serde_json::from_slice::<Map<String, Value>>(row) {
+                let place = format!("{}:{place}", path.display());
+                let read = of_verdict(&verdict, place, columns);
+                texts.insert((scored.sample, scored.trial), read);
+            }
         }
-        Ok::<(), EvalError>(())
+        Ok(())
     })?;
-    if texts.len() < by_id.len() {
+    if texts.len() < by_line.len() {
         return Err(EvalError::Failed(format!(
             "{} does not hold the same verdicts when it is read again: a report needs files that can be read twice and stay as they are",
             path.display()
@@ -113,12 +113,7 @@ fn of_verdict(
         .and_then(|raw| raw.get("completion"))
         .and_then(Value::as_str)
         .or_else(|| text("raw.completion"));
-    let kept = columns
-        .zip(verdict.get("input"))
-        .and_then(|(columns, input)| {
-            let columns = columns.clone().with_needs(Needs::nothing());
-            sample_of_row(&input.to_string(), &columns).ok()
-        });
+    let kept = columns.and_then(|columns| kept_sample(verdict, columns));
     VerdictTexts {
         place,
         reason: text("reason").map(Text::cut),
