@@ -233,7 +233,9 @@ fn other_place(gold: &str, pred: &str) -> bool {
         let digit = |it: char| it.is_ascii_digit();
         let bare = gold.trim_start_matches(digit);
         let (number, unit) = (&gold[..gold.len() - bare.len()], bare.trim_start());
-        let counts = || unit.ends_with('s') || parse::unit(unit).is_some();
+        let known = || unit.ends_with('s') || parse::unit(unit).is_some();
+        // "5 people" and "5人目"
+        let counts = || known() || !(unit.is_empty() || pred.is_ascii());
         if number.is_empty() || gold.contains(['第', '目', '째']) || !counts() {
             return false;
         }

@@ -324,16 +324,10 @@ fn strict(
             return unread(Status::NoAnswer, &[&gold.text], &[], reason);
         }
     };
-    if gold.qualified || pred.qualified {
-        let (status, side) = if gold.qualified {
-            (Status::UnparsedGold, &gold)
-        } else {
-            (Status::UnparsedPred, &pred)
-        };
-        let reason = format!(
-            "words beside the answer change it: {}",
-            quoted(&side.statement)
-        );
+    let sides = [(Status::UnparsedGold, &gold), (Status::UnparsedPred, &pred)];
+    if let Some((status, side)) = sides.into_iter().find(|it| it.1.qualified) {
+        let said = quoted(&side.statement);
+        let reason = format!("words beside the answer change it: {said}");
         return unread(status, &[&gold.text], &[&pred.text], reason);
     }
     if let Some(parts) = parts_compared(&gold, &pred, config) {
@@ -578,7 +572,7 @@ fn unreadable(
 fn part_compared(a: &str, b: &str, config: &Config) -> Comparison {
     match (parse::parse(a), parse::parse(b)) {
         (Ok(a), Ok(b)) => compare::compare(&a, &b, config),
-        _ => Comparison::open(NO_SUCH_PARTS.to_owned()),
+        _ => Comparison::open(NO_SUCH_PARTS),
     }
 }
 
@@ -594,26 +588,18 @@ const NO_SUCH_PARTS: &str = "labelled parts against what has none, or others";
 /// Labelled parts, "(a) 3, (b) 5", one by one; open where only one side has some. `None` where neither has.
 fn parts_compared(gold: &Side<'_>, pred: &Side<'_>, config: &Config) -> Option<Comparison> {
     let a = extract::parts(&gold.text);
-    let b = a
-        .as_ref()
-        .and_then(|_| parts_of(pred))
-        .or_else(|| extract::parts(&pred.text));
+    let own = a.as_ref().and_then(|_| parts_of(pred));
+    let b = own.or_else(|| extract::parts(&pred.text));
     if a.is_none() && b.is_none() {
         return None;
     }
-    let open = || Comparison::open(NO_SUCH_PARTS.to_owned());
-    let (Some(a), Some(b)) = (a, b) else {
-        return Some(open());
-    };
-    let alike = a.len() == b.len()
-        && a.iter()
-            .zip(&b)
-            .all(|((a, _), (b, _))| a.eq_ignore_ascii_case(b));
-    if !alike {
-        return Some(open());
+    let both = || a.iter().flatten().zip(b.iter().flatten());
+    if a.as_ref().map(Vec::len) != b.as_ref().map(Vec::len)
+        || !both().all(|(a, b)| a.0.eq_ignore_ascii_case(b.0))
+    {
+        return Some(Comparison::open(NO_SUCH_PARTS));
     }
-    let parts = a.iter().zip(&b);
-    let parts = parts.map(|((_, a), (_, b))| part_compared(a, b, config));
+    let parts = both().map(|(a, b)| part_compared(a.1, b.1, config));
     let mut whole = Comparison::all("list", parts);
     if whole.reason.is_empty() {
         whole.reason = whole.sentence();
@@ -625,13 +611,9 @@ fn parts_compared(gold: &Side<'_>, pred: &Side<'_>, config: &Config) -> Option<C
 fn options_compared(gold: &Side<'_>, pred: &Side<'_>, config: &Config) -> Option<Comparison> {
     let parsed = |text: &String| parse::parse(text).ok();
     let is_choice = |side: &Side<'_>| matches!(side.answer, Ok(Answer::Choice(_)));
+    let named = gold.option.as_deref();
+    let named = named.or((!is_choice(gold)).then_some(&*gold.text));
     let (a, b) = match (&gold.option, &pred.option) {
-        (Some(a), Some(b)) => {
-            if extract::bare(a) == extract::bare(b) {
-                return Some(Comparison::equal("text"));
-            }
-            (parsed(a)?, parsed(b)?)
-        }
         (Some(a), None) if !is_choice(pred) => (parsed(a)?, pred.answer.clone().ok()?),
         // The 2 of "(2) photosynthesis", which a number names.
         (None, Some(b))
@@ -640,12 +622,11 @@ fn options_compared(gold: &Side<'_>, pred: &Side<'_>, config: &Config) -> Option
         {
             return None;
         }
-        (None, Some(b)) if !is_choice(gold) => {
-            if extract::bare(&gold.text) == extract::bare(b) {
-                return Some(Comparison::equal("text"));
-            }
-            (gold.answer.clone().ok()?, parsed(b)?)
+        (_, Some(b)) if named.is_some_and(|it| extract::bare(it) == extract::bare(b)) => {
+            return Some(Comparison::equal("text"));
         }
+        (Some(a), Some(b)) => (parsed(a)?, parsed(b)?),
+        (None, Some(b)) if !is_choice(gold) => (gold.answer.clone().ok()?, parsed(b)?),
         _ => return None,
     };
     Some(compare::compare(&a, &b, config))
@@ -662,11 +643,8 @@ fn with_texts(
     pred: &Side<'_>,
 ) -> Comparison {
     let is_choice = |side: &Side<'_>| matches!(side.answer, Ok(Answer::Choice(_)));
-    let short = |side: &Side<'_>| {
-        let text = side.option.as_deref().unwrap_or("");
-        text.split_whitespace().count() <= SHORT
-    };
-    let short = short(gold) && short(pred);
+    let texts_of = [gold, pred].map(|it| it.option.as_deref().unwrap_or(""));
+    let short = (texts_of.iter()).all(|it| it.split_whitespace().count() <= SHORT);
     if !(is_choice(gold) && is_choice(pred)) {
         // One side is the text of an option.
         return match texts.equal {

@@ -6,7 +6,7 @@ use crate::verification::Status;
 pub(crate) struct Comparison {
     /// `None`: cannot be told.
     pub equal: Option<bool>,
-    /// [`Status::Decided`], [`Status::Numeric`] or [`Status::TooComplex`].
+    /// [`Status::TooComplex`] where it cannot be told, else [`Status::Decided`] or [`Status::Numeric`].
     pub status: Status,
     /// The argument that settled it, see [the room](super).
     pub method: &'static str,
@@ -52,7 +52,7 @@ impl Comparison {
     pub(crate) fn open(reason: impl Into<String>) -> Self {
         Self {
             equal: None,
-            status: Status::Decided,
+            status: Status::TooComplex,
             method: "none",
             reason: reason.into(),
         }
@@ -60,10 +60,7 @@ impl Comparison {
 
     /// Cannot be told within the budget.
     pub(super) fn too_complex() -> Self {
-        Self {
-            status: Status::TooComplex,
-            ..Self::open("")
-        }
+        Self::open("comparing them would take too many steps")
     }
 
     /// This comparison, with "equal" taken for open.
@@ -81,7 +78,7 @@ impl Comparison {
         for part in parts {
             match part.equal {
                 Some(false) => return part,
-                None if whole.equal.is_some() || part.status == Status::TooComplex => whole = part,
+                None if whole.equal.is_some() => whole = part,
                 Some(true) if whole.equal.is_some() && part.status == Status::Numeric => {
                     whole.status = Status::Numeric;
                 }
@@ -94,7 +91,6 @@ impl Comparison {
     /// What to say where nothing more precise was said.
     pub(crate) fn sentence(&self) -> String {
         let text = match (self.equal, self.status, self.method) {
-            (None, Status::TooComplex, _) => "comparing them would take too many steps",
             (None, ..) => "nothing decides whether they are equal",
             (Some(true), Status::Numeric, _) => "equal to hundreds of digits, though not proved",
             (Some(true), _, "structure") => "written alike",

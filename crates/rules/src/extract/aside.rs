@@ -108,7 +108,7 @@ fn concludes(text: &str) -> bool {
         .any(|word| words::CONCLUDING.contains(word) && !word.eq_ignore_ascii_case("then"))
 }
 
-/// Is a value at `at` on a line of its own among others, "- Tea: $12", none of which is reckoned or set off?
+/// Is a value at `at` on a line of its own among others, "- Tea: $12", none of which is reckoned, goes on from the one above it or is set off?
 pub(super) fn is_item(text: &str, at: usize) -> bool {
     let item = |line: &str| {
         let mark = line.trim().split(' ').next().unwrap_or("");
@@ -119,14 +119,24 @@ pub(super) fn is_item(text: &str, at: usize) -> bool {
     let start = text[..at].rfind('\n').unwrap_or(0);
     let line = text[start..].trim_start().lines().next();
     let above = text[..start].trim_end().rsplit('\n').next();
+    // "2. 26.75 and 28.75 makes 55.5", below "1. 23.25 and 3.5 makes 26.75"; "2. Solve it. So it is 7."
+    let said = text[start..at].trim_start().split_once(' ');
+    let result = above.and_then(|it| numbers(it).next_back());
+    let goes_on = |it: &str| it.contains(". ") || numbers(it).any(|it| Some(it) == result);
+    let goes_on = said.is_some_and(|it| goes_on(it.1));
     let [line, above] = [line, above].map(|it| it.and_then(item));
-    line.is_some() && line == above
+    line.is_some() && line == above && !goes_on
+}
+
+/// The numbers of a text, as they are written.
+fn numbers(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let parts = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')));
+    let bare = parts.map(|it| it.trim_matches(['.', ',']));
+    bare.filter(|it| !it.is_empty())
 }
 
 fn number(text: &str) -> Option<f64> {
-    let mut parts = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')));
-    let last = parts.rfind(|it| it.contains(|it: char| it.is_ascii_digit()))?;
-    last.trim_matches(['.', ',']).replace(',', "").parse().ok()
+    numbers(text).next_back()?.replace(',', "").parse().ok()
 }
 
 /// Where a rounded value begins that a sentence says its exact one again with: "5/36, or about 13.9%".

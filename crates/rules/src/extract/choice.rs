@@ -211,7 +211,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
         // "\text{A}\,\text{B}" is no letter with its text, "\text{A}\,42" is.
         && !thin.is_some_and(|it| it.starts_with("\\frac") || it.starts_with(|it: char| it.is_ascii_digit()));
     let product = !bare && (glued && open || words::JOINS_LETTERS.contains_exactly(command));
-    (fits && !product && (bare || !told)).then_some((choice, after))
+    (fits && !product && (bare || !told)).then_some((choice, thin.unwrap_or(after)))
 }
 
 /// How long the text of an option may be, in bytes.

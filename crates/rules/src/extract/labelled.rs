@@ -15,6 +15,9 @@ const PART: &str = "Part ";
 /// What a line of a list may begin with before its label.
 const MARKS: &[char] = &[' ', '\n', '\t', '*', '`', '_', '-', '•', '+', '>', '$', ':'];
 
+/// What stands between the numbers of a calculation; the last begins a command.
+const SIGNS: [char; 11] = ['+', '-', '–', '−', '*', '×', '·', '÷', '/', '%', '\\'];
+
 /// "(a)", "B.", "iii)", "**2.**": a letter or a number, and what makes it a label.
 #[derive(Clone, Copy)]
 struct Label<'t> {
@@ -124,6 +127,22 @@ pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
         out.push((label.name, value));
     }
     (out.len() > 1).then_some(out)
+}
+
+/// Are numbered parts steps, one of which computes: "39 + 4 = 43"? "x = 3" and "2x + 1 = 3" say what something is.
+pub(super) fn are_steps(text: &str) -> bool {
+    let digit = |it: char| it.is_ascii_digit();
+    let worded = |it: &str| it.chars().all(char::is_alphabetic);
+    let is_term =
+        |it: &str| it.parse::<f64>().is_ok() || worded(it) && (it.len() > 1 || words::is_unit(it));
+    let computes = |terms: &str| {
+        let mut numbers = terms.split(SIGNS).filter(|it| it.contains(digit));
+        numbers.nth(1).is_some() && words_of(terms).all(is_term)
+    };
+    let is_step = |(label, value): &(&str, &str)| {
+        label.starts_with(digit) && value.rsplit(['=', ':']).skip(1).any(computes)
+    };
+    parts(text).is_some_and(|it| it.iter().any(is_step))
 }
 
 /// How a label is joined to the one before: on its line, by a word or a sign, as one of two that are meant; on the next line, or behind an empty one.

@@ -82,11 +82,13 @@ pub(super) fn above(text: &str, at: usize) -> Option<usize> {
     let end = text[at..].find('\n').map_or(text.len(), |it| at + it);
     let before = text[..start].trim_end();
     let above = before.rfind('\n').map_or(0, |it| it + 1);
-    let (line, before) = (&text[start..end], &before[above..]);
+    let (line, before) = (text[start..end].trim_start(), &before[above..]);
     if let (Some(own), Some(other)) = (entry(line), entry(before)) {
-        return (own.0 != other.0 && !words::AMOUNT.contains(words::last_word(own.0)))
-            .then_some(above);
+        let amount = words::AMOUNT.contains(words::last_word(own.0));
+        return (own.0 != other.0 && !amount && !is_same(own.1, other.1)).then_some(above);
     }
+    // "= 987" goes on.
+    let line = Some(line).filter(|it| !it.starts_with('='))?;
     let (name, value) = stated(line)?;
     // "Solutions: 4"
     let (other, another) = stated(before.rsplit_once(": ").map_or(before, |it| it.1))?;

@@ -87,7 +87,7 @@ pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
     let digit = |it: char| it.is_ascii_digit();
     let result = before
         .trim_end_matches([' ', '*', '_', '\n'])
-        .ends_with(['=', '≈', '→', ':', '.'])
+        .ends_with(['=', '≈', '→', '⇒', '>', ':', '.'])
         || words::CONCLUDING.contains(words::last_word(before));
     !narrates && (before.contains(digit) && !result || after.contains(digit))
 }
@@ -327,7 +327,8 @@ fn states_another(value: &str, clause: &str) -> bool {
         && (!reckons(clause) || reckons(value))
         && !clause.contains('=')
         && (case || denied || !head.iter().any(|it| it.starts_with(digit)))
-        && !words_of(value).any(|it| it == *last)
+        && (!words_of(value).any(|it| it == *last)
+            || value.starts_with('-') != clause[..words::offset(clause, last)].ends_with('-'))
 }
 
 /// Does a text begin with words and then the same value, written in another way: "or 0.5", "or 1.5 hours"?

@@ -376,7 +376,7 @@ impl<'t> Search<'t, '_, '_> {
         let text = self.source.text;
         let labelled = reach::labelled_parts(self.source, 0);
         labelled
-            .filter(|it| it.range.end == text.trim_end().len())
+            .filter(|it| it.range.end == text.trim_end().len() && !labelled::are_steps(&it.text))
             .or_else(|| whole_in(self.source, 0..text.len()))
     }
 

@@ -34,8 +34,9 @@ pub(super) fn settled(sentence: &str) -> Option<(Choice, Range<usize>)> {
         }
         let (before, after) = (&sentence[..range.start], &sentence[range.end..]);
         // "Only option D satisfies both conditions."
+        let rest = after.trim_matches(['*', '_', ' ', ')', '.']);
         let only = words::ONLY_OPTION.contains(before.trim_matches(['*', '_', ' ', '(']))
-            && words::FITS_ALONE.contains(after.trim_matches(['*', '_', ' ', ')', '.']));
+            && (rest.is_empty() || words::FITS_ALONE.contains(rest));
         let confirmed = only || is_confirmed(&choice, after);
         if !(confirmed || is_taken(&choice, before, after)) {
             continue;

@@ -1,18 +1,18 @@
 //! Letters of multiple choice, with the brackets or the full stop that mark them.
 
+use crate::lexicon::{letters, words};
+
 /// The letters of a choice: `A`, `(A)`, `A.`, `(B) 5`, `A and C`, `option D`.
 pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
     if plain.len() > 400 {
         return None;
     }
     let mut rest = plain.trim();
-    let mut announced = false;
     for word in ["option", "Option", "choice", "Choice", "answer", "Answer"] {
         if let Some(after) = rest.strip_prefix(word) {
             let after = after.trim_start_matches(['s', ':', ' ']);
             if after.len() < rest.len() - word.len() {
                 rest = after;
-                announced = true;
             }
         }
     }
@@ -43,15 +43,8 @@ pub(super) fn choice(plain: &str) -> Option<Vec<char>> {
     }
     let tail = tail.trim();
     let closed = tail.is_empty() || (letters.len() == 1 && marked);
-    let clean = letters.len() == 1
-        || letters
-            .iter()
-            .enumerate()
-            .all(|(i, c)| !letters[..i].contains(c));
+    let clean = (letters.iter().enumerate()).all(|(i, c)| !letters[..i].contains(c));
     if !closed || !clean {
-        return None;
-    }
-    if letters.len() == 1 && !marked && !announced && letter > 'J' {
         return None;
     }
     letters.sort_unstable();
@@ -64,22 +57,18 @@ fn choice_letter(text: &str) -> Option<(char, bool, &str)> {
         Some(inner) => (true, inner.trim_start()),
         None => (false, text),
     };
-    let letter = inner.chars().next().filter(char::is_ascii_uppercase)?;
+    let letter = (inner.chars().next()).filter(|it| ('A'..='J').contains(it))?;
     let following = inner.get(1..)?;
     if open {
-        if letter > 'J' {
-            return None;
-        }
         let after = following.trim_start().strip_prefix([')', ']'])?;
         let after = after.strip_prefix([':', '.']).unwrap_or(after);
-        // `(A)^2`, `(A)+1`, `(B)(C)` are formulas.
-        let formula = after
-            .trim_start()
-            .starts_with(['^', '+', '*', '/', '=', '_', '(', '!', '<', '>', '|', '\'']);
+        // `(A)^2`, `(A)+1`, `(B)(C)`, `(A) \cup B` are formulas.
+        let rest = after.trim_start();
+        let command = rest.strip_prefix('\\').unwrap_or("");
+        let command = &command[..letters(command, usize::MAX)];
+        let formula = words::JOINS_LETTERS.contains_exactly(command)
+            || rest.starts_with(|it: char| "^+*/=_(!<>|'∩∪∧∨×".contains(it));
         return (!formula).then_some((letter, true, after));
-    }
-    if letter > 'J' {
-        return None;
     }
     if let Some(after) = following.strip_prefix(')') {
         return Some((letter, true, after));
