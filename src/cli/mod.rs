@@ -56,6 +56,7 @@ mod without_effect;
 mod work;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -125,8 +126,6 @@ enum Command {
         #[command(subcommand)]
         action: batch::BatchAction,
     },
-    #[command(flatten)]
-    EarlierBatch(batch::EarlierNames),
     /// Judge over HTTP: for trainers, evaluation harnesses and any client of OpenAI's API
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArguments>),
@@ -258,19 +257,29 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
 /// Reads the arguments, runs the command, and prints its error.
 pub(crate) fn main() -> ExitCode {
     panics::silence();
-    if let Some(why) = short_help::one_dash(std::env::args_os().skip(1)) {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    // `juror export-batch` is the earlier name of `juror batch export`.
+    let earlier = words
+        .get(1)
+        .and_then(|word| word.to_str()?.strip_suffix("-batch"));
+    if let Some(action @ ("export" | "run" | "import")) = earlier {
+        let action = action.into();
+        words.splice(1..2, ["batch".into(), action]);
+    }
+    let command = Arguments::command();
+    if let Some(why) = short_help::one_dash(&command, &words) {
         say_labelled(&console::style("error:").for_stderr().red().bold(), &why);
         return ExitCode::from(USAGE);
     }
-    let parsed = short_help::command()
-        .try_get_matches()
+    let parsed = short_help::command(command.clone())
+        .try_get_matches_from(&words)
         .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     let (arguments, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, &words),
     };
     let checked_run = || {
-        without_effect::refuse(&Arguments::command(), &matches).or_usage()?;
+        without_effect::refuse(&command, &matches).or_usage()?;
         run(arguments.command)
     };
     let result = panics::guarded(checked_run).unwrap_or_else(|why| {
@@ -297,11 +306,9 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// Prints the error in the arguments, or the help that was asked for.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error, words: &[OsString]) -> ExitCode {
     // File names in the arguments may hold control characters: then the same message is written with them escaped.
-    let arguments: Vec<String> = std::env::args_os()
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
+    let arguments: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let shown: Vec<Cow<str>> = arguments.iter().map(|argument| escaped(argument)).collect();
     if shown
         .iter()
@@ -328,7 +335,6 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Judge(arguments) => judge::run(*arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Batch { action } => batch::run(action),
-        Command::EarlierBatch(earlier) => batch::run(earlier.into()),
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Verify(arguments) => verify::run(*arguments),

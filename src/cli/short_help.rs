@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 
 use super::table::{columns, wrapped};
-use super::{Arguments, EXIT_CODES, STYLES};
+use super::{EXIT_CODES, STYLES};
 
 /// The most columns of a line, as in clap's own help.
 const MOST_COLUMNS: usize = 100;
@@ -41,12 +41,10 @@ Examples:
 All options (prompts, sampling, devices, caches, panels, shards, …): `juror judge --help`.";
 
 /// Finds a long option that is written with one dash: `-out x` would be `-o ut` and an input `x`.
-pub(super) fn one_dash(arguments: impl Iterator<Item = OsString>) -> Option<String> {
-    let whole = Arguments::command();
-    let mut command = &whole;
+pub(super) fn one_dash(mut command: &Command, words: &[OsString]) -> Option<String> {
     let mut is_value = false;
-    for argument in arguments {
-        let text = argument.to_string_lossy();
+    for word in words.iter().skip(1) {
+        let text = word.to_string_lossy();
         if text == "--" {
             break;
         }
@@ -74,8 +72,7 @@ pub(super) fn one_dash(arguments: impl Iterator<Item = OsString>) -> Option<Stri
 }
 
 /// The command line, with help that fits a screen.
-pub(super) fn command() -> Command {
-    let command = Arguments::command();
+pub(super) fn command(command: Command) -> Command {
     let template = grouped(&command);
     command
         .help_template(template)
@@ -123,14 +120,19 @@ fn grouped(command: &Command) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
+    use super::super::Arguments;
     use super::*;
 
     #[test]
     fn a_value_that_begins_with_a_dash_is_no_option() {
-        let read = |line: &str| super::one_dash(line.split(' ').map(Into::into));
-        assert_eq!(read("verify --gold -for --pred -for"), None);
-        assert!(read("judge in.jsonl -out x").is_some());
-        assert!(read("judge --limit 3 -out x").is_some());
+        let command = Arguments::command();
+        let words = |line: &str| line.split(' ').map(Into::into).collect::<Vec<_>>();
+        let read = |line: &str| super::one_dash(&command, &words(line));
+        assert_eq!(read("juror verify --gold -for --pred -for"), None);
+        assert!(read("juror judge in.jsonl -out x").is_some());
+        assert!(read("juror judge --limit 3 -out x").is_some());
     }
 
     #[test]

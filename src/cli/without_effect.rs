@@ -104,8 +104,8 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     match (name, action) {
         ("judge", _) => judge(&given),
         ("serve", _) => without_model(&given).and_then(|()| rules(&given)),
-        ("batch", "export") | ("export-batch", _) => export_batch(&given),
-        ("batch", "import") | ("import-batch", _) => verdicts(&given),
+        ("batch", "export") => export_batch(&given),
+        ("batch", "import") => verdicts(&given),
         ("bench", _) => bench(&given),
         ("attack", _) => attack(&given),
         ("verify", _) => verify(&given),

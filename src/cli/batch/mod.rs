@@ -18,30 +18,6 @@ pub(super) enum BatchAction {
     Import(Box<import::ImportBatchArguments>),
 }
 
-/// The same as commands of their own, as they were called before there was `juror batch`.
-#[derive(Debug, Subcommand)]
-pub(super) enum EarlierNames {
-    /// `juror batch export`
-    #[command(name = "export-batch", hide = true)]
-    Export(Box<export::ExportBatchArguments>),
-    /// `juror batch run`
-    #[command(name = "run-batch", hide = true)]
-    Run(Box<run::RunBatchArguments>),
-    /// `juror batch import`
-    #[command(name = "import-batch", hide = true)]
-    Import(Box<import::ImportBatchArguments>),
-}
-
-impl From<EarlierNames> for BatchAction {
-    fn from(earlier: EarlierNames) -> Self {
-        match earlier {
-            EarlierNames::Export(arguments) => Self::Export(arguments),
-            EarlierNames::Run(arguments) => Self::Run(arguments),
-            EarlierNames::Import(arguments) => Self::Import(arguments),
-        }
-    }
-}
-
 pub(super) fn run(action: BatchAction) -> Result<u8, Failure> {
     match action {
         BatchAction::Export(arguments) => export::run(*arguments),

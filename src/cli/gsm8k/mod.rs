@@ -162,15 +162,10 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
             None
         } else {
             let labels = Inputs::fetch(&arguments.labels)?.paths;
-            let solved = arguments.solve.solve;
-            Some(read(
-                &labels,
-                if solved {
-                    LoadOptions::default()
-                } else {
-                    options
-                },
-            )?)
+            let options = (!arguments.solve.solve)
+                .then_some(options)
+                .unwrap_or_default();
+            Some(read(&labels, options)?)
         };
         let labels = labels.as_ref();
         let against = Against::new(verdicts, &responses, &mut samples, labels, &label_columns)?;
