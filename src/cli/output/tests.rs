@@ -59,11 +59,11 @@ fn every_path_is_read_or_is_an_output_that_is_tried() {
     paths(&Arguments::command(), "", &mut |command, argument| {
         let id = argument.get_id().as_str();
         if READ.contains(&id) {
-            assert!(!is_one_of(id, WRITTEN), "{command}: {id}");
+            assert!(!is_one_of(WRITTEN, id), "{command}: {id}");
             return;
         }
         assert!(
-            is_one_of(id, WRITTEN),
+            is_one_of(WRITTEN, id),
             "{command}: is {id} read or written?"
         );
         written += 1;
