@@ -159,7 +159,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
         .rows
         .resize_with(PLACES.len() * How::LETTERS.len(), Default::default);
     let mut names: HashMap<&'static str, usize> = HashMap::new();
-    let mut class = |table: &mut Table, name: &'static str, asked: (u8, usize, usize)| {
+    let mut class = |table: &mut Table, name: &'static str, asked: (u8, bool, usize)| {
         let next = names.len();
         let class = *names.entry(name).or_insert_with(|| {
             for word in name.split('|') {
@@ -167,10 +167,10 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             }
             next
         });
-        let (how, side, words) = asked;
+        let (how, follows, words) = asked;
         let shapes = table.shapes.iter_mut().enumerate();
         for (_, own) in shapes.filter(|(at, _)| name.contains('<') && how >> at & 1 == 1) {
-            for ((shape, _), own) in SHAPES.iter().zip(&mut own[side]) {
+            for ((shape, _), own) in SHAPES.iter().zip(&mut own[usize::from(follows)]) {
                 if name.split('|').any(|it| it == *shape) {
                     own.0 = own.0.max(words);
                     own.1.insert(class);
@@ -179,7 +179,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
         }
         class
     };
-    let none = (0, 0, 0);
+    let none = (0, false, 0);
     table.verb = class(&mut table, "@verb_of_value", none);
     let passed = "@passed_before_value|@kind_of_answer|<currency>";
     table.passed = class(&mut table, passed, none);
@@ -193,7 +193,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 None => vec![pattern],
             };
             let how = How::mask(how);
-            let side = usize::from(named.starts_with("value") || named == "ends");
+            let follows = place >= Place::Begins as usize && place != Place::Clearing as usize;
             for phrase in phrases {
                 // Rare is a number, and else the last word.
                 let number = |it: &&str| it.contains("<number>") || it.contains("<digits>");
@@ -203,7 +203,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 // A row that begins at the value asks no word but its own.
                 let near = named.ends_with('…') && !phrase.contains('…');
                 let mut item = |(at, it): (usize, &'static str)| {
-                    let asked = (how, side, if near { at + 1 } else { usize::MAX });
+                    let asked = (how, follows, if near { at + 1 } else { usize::MAX });
                     match it.strip_prefix('!') {
                         Some(name) => Item::IsNot(class(&mut table, name, asked)),
                         None if it == "…" => Item::Gap(GAP, true),
