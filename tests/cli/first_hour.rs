@@ -109,16 +109,18 @@ fn figures_are_those_of_the_digits_in_the_file() {
 #[test]
 fn what_is_not_defined_is_null() {
     let folder = Folder::new();
-    // All labels are alike: nothing is beyond chance.
+    // All labels are alike: nothing is beyond chance, and where the verdicts are so too chance says the same.
     let judge = scored(
         &folder,
         &[(true, 0.9, true), (true, 0.8, true), (false, 0.2, true)],
     );
     let scores = &judge["all"]["tasks"]["outcome"];
-    assert_eq!(scores["kappa"], Value::Null);
+    assert_eq!(scores["kappa"], json!({"value": 0.0, "interval": null}));
     assert_eq!(judge["reliability"]["outcome"]["auc"], Value::Null);
     let ran = folder.run_words("eval v.jsonl --labels l.jsonl");
     ran.prints(&["outcome: all 3 labels are true, so always true is right on each"]);
+    let judge = scored(&folder, &[(true, 0.9, true), (true, 0.8, true)]);
+    assert_eq!(judge["all"]["tasks"]["outcome"]["kappa"], Value::Null);
     // Three samples that all resamples find alike have no interval.
     let judge = scored(
         &folder,

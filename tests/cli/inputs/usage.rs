@@ -16,7 +16,7 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     folder.write("in.parquet", "PAR1");
     fs::create_dir(folder.path("void")).unwrap();
     fs::create_dir(folder.path("model")).unwrap();
-    let cases: [(&[&str], &[&str]); 36] = [
+    let cases: [(&[&str], &[&str]); 35] = [
         (
             &["nope.jsonl"],
             &["could not read nope.jsonl: No such file"],
@@ -92,10 +92,6 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         (&["in.jsonl", "--temperature", "hot"], &["--temperature"]),
         (&["in.jsonl", "--temperature", "nan"], &["the temperature"]),
         (&["in.jsonl", "--top-p", "3"], &["top-p must be"]),
-        (
-            &["in.jsonl", "--own-answer", "-o", "-"],
-            &["`-` is no file"],
-        ),
         (&["in.jsonl", "--trials", "0"], &["--trials"]),
         (
             &["in.jsonl", "--limit", "0"],
@@ -133,6 +129,8 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
         ran.expect(2, &["error:"]).expect(2, said);
         assert_eq!(ran.stdout, "");
     }
+    let own = folder.run_words("judge in.jsonl --own-answer -o -");
+    own.expect(2, &["error: `-` is no file"]);
     assert_eq!(folder.names(), before);
     folder.run(&["judge"]).expect(2, &["no rows in stdin"]);
     folder.run(&["jugde", "in.jsonl"]).expect(2, &["judge"]);
