@@ -94,7 +94,8 @@ fn tokens(text: &str, most: usize, how: How, follows: bool) -> Vec<Token> {
             if found.len() == most {
                 break;
             }
-            let begins = at == 0 || text[..at].ends_with('\n');
+            // "=> 5", "-> 5"
+            let begins = at == 0 || text[..at].ends_with(['\n', '=', '-']);
             let dash = !word && (sets_off(rest) || begins && rest.starts_with("> "));
             let said = if dash { SETS_OFF } else { &rest[..length] };
             found.push(Token {

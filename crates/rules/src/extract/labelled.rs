@@ -133,8 +133,11 @@ pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
 pub(super) fn are_steps(text: &str) -> bool {
     let digit = |it: char| it.is_ascii_digit();
     let worded = |it: &str| it.chars().all(char::is_alphabetic);
-    let is_term =
-        |it: &str| it.parse::<f64>().is_ok() || worded(it) && (it.len() > 1 || words::is_unit(it));
+    let is_term = |it: &str| {
+        it.parse::<f64>().is_ok()
+            || worded(it)
+                && (it.len() > 1 || words::FIRST_PERSON.contains(it) || words::is_unit(it))
+    };
     let computes = |terms: &str| {
         let mut numbers = terms.split(SIGNS).filter(|it| it.contains(digit));
         numbers.nth(1).is_some() && words_of(terms).all(is_term)
