@@ -105,9 +105,7 @@ impl TypedValueParser for PresetParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
-        let value = |preset: &'static Preset| {
-            PossibleValue::new(preset.name.as_str()).help(preset.about.as_str())
-        };
+        let value = |it: &'static Preset| PossibleValue::new(&*it.name).help(&*it.about);
         Some(Box::new(presets().iter().map(value)))
     }
 }

@@ -254,18 +254,22 @@ impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
     }
 }
 
-/// Reads the arguments, runs the command, and prints its error.
-pub(crate) fn main() -> ExitCode {
-    panics::silence();
+/// The words of the command line; `juror export-batch` is the earlier name of `juror batch export`.
+fn words() -> Vec<OsString> {
     let mut words: Vec<OsString> = std::env::args_os().collect();
-    // `juror export-batch` is the earlier name of `juror batch export`.
-    let earlier = words
-        .get(1)
-        .and_then(|word| word.to_str()?.strip_suffix("-batch"));
-    if let Some(action @ ("export" | "run" | "import")) = earlier {
+    let first = words.get(1).and_then(|word| word.to_str());
+    let action = first.and_then(|word| word.strip_suffix("-batch"));
+    if let Some(action @ ("export" | "run" | "import")) = action {
         let action = action.into();
         words.splice(1..2, ["batch".into(), action]);
     }
+    words
+}
+
+/// Reads the arguments, runs the command, and prints its error.
+pub(crate) fn main() -> ExitCode {
+    panics::silence();
+    let words = words();
     let command = Arguments::command();
     if let Some(why) = short_help::one_dash(&command, &words) {
         say_labelled(&console::style("error:").for_stderr().red().bold(), &why);

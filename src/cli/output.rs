@@ -194,7 +194,7 @@ pub(super) fn outputs(force: ForceArgument) -> Outputs {
 fn read_by_command_line() -> Read {
     let mut read = Read::default();
     let root = Arguments::command();
-    let Ok(matches) = root.clone().try_get_matches() else {
+    let Ok(matches) = root.clone().try_get_matches_from(super::words()) else {
         return read;
     };
     let (mut command, mut matches) = (&root, &matches);

@@ -67,7 +67,7 @@ impl SeveralArguments {
             }
             return Ok(None);
         };
-        if small == large {
+        if small.trim_end_matches('/') == large.trim_end_matches('/') {
             bail!("--cascade names {small} twice: name a smaller and a larger judge");
         }
         let mut names = [small, large].map(|model| short_name(model));
@@ -278,7 +278,7 @@ fn with_options(
 ) -> anyhow::Result<Command> {
     let command = Arguments::command().mut_subcommand(name, |one| one.args_override_self(true));
     let mut line = Vec::new();
-    let mut given = std::env::args_os();
+    let mut given = super::words().into_iter();
     while let Some(argument) = given.next() {
         if argument == "--panel" {
             // Its value.

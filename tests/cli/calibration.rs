@@ -131,7 +131,7 @@ fn probabilities_that_carry_nothing_are_told_so() {
 fn a_curve_is_measured_on_labels_of_other_samples_whichever_rows_have_them() {
     let folder = Folder::new();
     let row = |at: usize, every: usize| {
-        let label = (at.is_multiple_of(every)).then_some((at / 5) % 3 != 0);
+        let label = (at.is_multiple_of(every)).then_some(!(at / 5_usize).is_multiple_of(3));
         json!({"id": at.to_string(), "question": "q", "reference_answer": "1", "response": "r", "outcome_label": label}).to_string()
     };
     let line = |at: usize, trial: usize| {

@@ -265,7 +265,7 @@ fn rollouts_are_pairs_too() {
         lines[3]
     );
     let gold = ["verify", "--gold", "1", "--pred", "1", "--columns", columns];
-    folder.run(&gold).expect(2, &["leave them out"]);
+    folder.run(&gold).expect(2, &["leave it out"]);
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn pages_show_what_is_asked_for() {
     }
     // Overall: a and c are right, b, d and a's second trial are not.
     assert!(
-        whole.text.contains("<td>5</td><td>40.0 ("),
+        whole.text.contains("<td>4</td><td>40.0 ("),
         "{}",
         whole.text
     );

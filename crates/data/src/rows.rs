@@ -117,20 +117,16 @@ impl Rows {
         order.sort_by_key(|&(position, _)| place(position));
         let (positions, slots): (Vec<usize>, Vec<usize>) = order.into_iter().unzip();
         let runs: Vec<&[usize]> = positions.chunk_by(|a, b| place(*a) == place(*b)).collect();
-        let read: Vec<Option<Vec<Sample>>> = match (runs.as_slice(), self.long_row(&positions)) {
-            (&[run], Some(row)) => vec![Some(self.of_row(&row.drafts, &row.kept, run)?)],
-            _ => {
-                let firsts: Vec<usize> = runs.iter().map(|run| run[0]).collect();
-                let lines = self.read(&firsts)?;
-                let found = |(line, run): (&Vec<u8>, &&[usize])| {
-                    may_be(line).then(|| self.samples(line, run)).transpose()
-                };
-                lines
-                    .par_iter()
-                    .zip(&runs)
-                    .map(found)
-                    .collect::<Result<_, _>>()?
-            }
+        let long = self.long_row(&positions);
+        let read: Vec<Option<Vec<Sample>>> = if let (&[run], Some(row)) = (&runs[..], long) {
+            vec![Some(self.of_row(&row.drafts, &row.kept, run)?)]
+        } else {
+            let lines = self.read(&runs.iter().map(|run| run[0]).collect::<Vec<_>>())?;
+            let found = |(line, run): (&Vec<u8>, &&[usize])| {
+                may_be(line).then(|| self.samples(line, run)).transpose()
+            };
+            let read = lines.par_iter().zip(&runs).map(found);
+            read.collect::<Result<_, _>>()?
         };
         let mut samples = vec![None; positions.len()];
         let mut slots = slots.into_iter();

@@ -268,6 +268,10 @@ impl Row<'_> {
             && let Some(Ok(prompt)) = asked.values.first().map(|value| value.string())
             && let [text] = read.texts.as_mut_slice()
             && let Some(own) = text.strip_prefix(&*prompt)
+            && !prompt.trim().is_empty()
+            && [own.chars().next(), prompt.chars().last()]
+                .iter()
+                .any(|it| it.is_none_or(char::is_whitespace))
         {
             *text = own.trim_start().to_owned();
             read.how = Some("without the prompt before it".into());

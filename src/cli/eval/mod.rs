@@ -157,9 +157,7 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         .map(|one| (&one.evaluation, &one.verdicts))
         .collect();
     if of_each.len() > 1 && shared_samples(&of_each).is_empty() {
-        say(
-            "note: no sample has a verdict of each judge, so none is told to be better than another",
-        );
+        say("note: no sample has a verdict of each judge, so none is told to be better");
     }
     let choices = Choices::new(&of_each, samples);
     tables::print(&judged, samples, choices.as_ref(), &reference)?;

@@ -3,6 +3,7 @@
 mod print;
 mod solve;
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -162,17 +163,20 @@ pub(super) fn run(mut arguments: Gsm8kArguments) -> Result<u8, Failure> {
             None
         } else {
             let labels = Inputs::fetch(&arguments.labels)?.paths;
-            let options = (!arguments.solve.solve)
-                .then_some(options)
-                .unwrap_or_default();
-            Some(read(&labels, options)?)
+            let own: HashSet<&str> = samples.first_ids().collect();
+            let mut found = read(&labels, LoadOptions::default())?;
+            // They have the columns of the responses, where plain ones do not meet these.
+            if !arguments.solve.solve && !found.labelled_ids().any(|id| own.contains(id)) {
+                found = read(&labels, options)?;
+            }
+            Some(found)
         };
         let labels = labels.as_ref();
         let against = Against::new(verdicts, &responses, &mut samples, labels, &label_columns)?;
         if let Some(labels) = labels.filter(|_| against.labelled == 0) {
             let ids = both_sides(samples.first_ids(), labels.labelled_ids());
             bail_usage!(
-                "--labels has no label of a compared response's outcome: they meet by id, with the same `--columns` ({ids})"
+                "--labels has no label of a compared response's outcome: they meet by id, with plain columns or the same `--columns` ({ids})"
             );
         }
         report.judge = Some(against);

@@ -41,8 +41,7 @@ fn paths(command: &clap::Command, name: &str, each: &mut dyn FnMut(&str, &Arg)) 
     for argument in command.get_arguments().filter(|argument| is_path(argument)) {
         each(name, argument);
     }
-    // Older names of commands have the same arguments.
-    for further in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+    for further in command.get_subcommands() {
         let name = format!("{name} {}", further.get_name());
         paths(further, name.trim_start(), each);
     }

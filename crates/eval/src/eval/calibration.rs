@@ -238,11 +238,11 @@ mod tests {
     fn no_threshold_is_told_that_lets_through_what_it_should_not() {
         let seen: Vec<(f64, bool)> = (0..10).map(|at| (1.0, at < 3)).collect();
         let (accuracy, f1) = thresholds(&seen);
-        assert_eq!((accuracy.threshold, accuracy.value), (0.0, 0.3));
-        assert_eq!(f1.unwrap().threshold, 0.0);
+        let pair = |best: &Threshold| [best.threshold, best.value].map(|it| format!("{it:.3}"));
+        assert_eq!(pair(&accuracy), ["0.000", "0.300"]);
+        assert!(f1.unwrap().threshold.abs() < 1e-12);
         let below: Vec<(f64, bool)> = seen.iter().map(|(_, label)| (0.9, *label)).collect();
-        assert_eq!(thresholds(&below).0.threshold, 1.0);
-        assert_eq!(thresholds(&below).0.value, 0.7);
+        assert_eq!(pair(&thresholds(&below).0), ["1.000", "0.700"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
+use super::labels::is_missing;
 use super::measures::Estimate;
 use super::statistics::{Interval, RESAMPLES, bootstrap};
 use crate::EvalError;
@@ -68,11 +69,11 @@ impl ScoreTable {
             let numbers: Vec<Option<f64>> = cells.clone().map(number).collect();
             let wrong = cells
                 .zip(&numbers)
-                .position(|(cell, number)| number.is_none() && !is_empty(cell));
+                .position(|(cell, number)| number.is_none() && !is_missing(cell));
             match wrong {
                 None if numbers.iter().any(Option::is_some) => {
                     let mut forms = rows.iter().filter_map(|(place, row)| {
-                        let cell = row.get(key).filter(|cell| !is_empty(cell))?;
+                        let cell = row.get(key).filter(|cell| !is_missing(cell))?;
                         let text = cell.as_str().unwrap_or_default();
                         Some((*place, text.trim_end().ends_with('%')))
                     });
@@ -123,10 +124,6 @@ impl ScoreTable {
             .filter_map(|(place, (x, y))| Some((place, [(*x)?, (*y)?])))
             .collect()
     }
-}
-
-fn is_empty(cell: &Value) -> bool {
-    cell.is_null() || cell.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
 fn number(cell: &Value) -> Option<f64> {

@@ -290,7 +290,7 @@ impl LettersSeen {
 }
 
 /// Whether there is no label: null, or in a table, where all cells may be texts, an empty one.
-fn is_missing(value: &Value) -> bool {
+pub(super) fn is_missing(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 

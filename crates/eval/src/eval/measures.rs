@@ -56,8 +56,10 @@ impl Task {
     /// Whether anybody was asked: verdicts by rules alone, or under a protocol that asks for a score or for the first error alone, say
     /// nothing of some fields although nothing is wrong with them.
     pub(crate) fn is_judged(self, verdicts: &[Scored]) -> bool {
-        verdicts.iter().any(|one| self.prediction(one).is_some())
-            || verdicts.iter().all(|one| one.status != Status::Ok)
+        // The first error found says that the whole is wrong, and nothing else of it.
+        let whole = |one: &Scored| one.outcome.is_some() || one.process.is_none();
+        let says = |one| self.prediction(one).is_some() && (self != Self::Overall || whole(one));
+        verdicts.iter().any(says) || verdicts.iter().all(|one| one.status != Status::Ok)
     }
 }
 

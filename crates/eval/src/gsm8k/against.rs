@@ -115,7 +115,9 @@ impl Against {
             };
             compared_trials += trials.len();
             let mut votes = Votes::default();
-            trials.iter().for_each(|trial| votes.add(trial.outcome));
+            for trial in trials {
+                votes.add(trial.outcome);
+            }
             Some(Judged {
                 response,
                 set,

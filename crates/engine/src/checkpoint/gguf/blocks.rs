@@ -59,15 +59,14 @@ pub(crate) fn dequantize(kind: StorageType, bytes: &[u8], out: &mut [f32]) {
         StorageType::MXFP4 => {
             let blocks = bytes.chunks_exact(kind.block().1);
             for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
-                // No smaller than 2⁻¹²⁷, so the product is exact.
+                // No smaller than 2⁻¹²⁷, so the product is exact; and no zero has a sign, as in packed weights.
                 let scale = power(block[0]);
                 for (out, number) in out.iter_mut().zip(small(kind, &block[1..])) {
-                    *out = E2M1[usize::from(number)] * scale;
+                    *out = E2M1[usize::from(number)] * scale + 0.0;
                 }
             }
         }
-        // They are in no blocks.
-        StorageType::F32 | StorageType::F16 | StorageType::BF16 => {}
+        StorageType::F32 | StorageType::F16 | StorageType::BF16 => {} // They are in no blocks.
     }
 }
 

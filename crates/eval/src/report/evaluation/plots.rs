@@ -116,30 +116,21 @@ fn shares_axis(label: String, shares: impl Iterator<Item = f64>) -> Axis {
 
 /// Plots accuracy against the cost of a verdict, for several judges or for one whose cost is known.
 fn cost<'p>(contents: &'p Contents<'_>, names: &'p [String]) -> Option<Html> {
-    let (task, known, points): (Task, bool, Vec<(f64, Share, &str)>) = match contents.choices {
-        Some(of) => {
-            let judges = of.judges.iter();
-            let point =
-                |one: &'p Choice| (one.cost, one.accuracy, contents.name(names, &one.verdicts));
-            (
-                of.task,
-                of.unit == CostUnit::ParametersTimesTokens,
-                judges.map(point).collect(),
-            )
-        }
-        None => {
-            let [only] = contents.judges else {
-                return None;
-            };
-            let mut tasks = only.evaluation.all.tasks.iter();
-            let (task, scores) = tasks.find(|(task, _)| **task != Task::Process)?;
-            (
-                *task,
-                true,
-                vec![(only.evaluation.cost?, scores.accuracy, &names[0])],
-            )
-        }
-    };
+    let points: Vec<(f64, Share, &str)>;
+    let (task, known);
+    if let Some(of) = contents.choices {
+        let point = |one: &'p Choice| (one.cost, one.accuracy, contents.name(names, &one.verdicts));
+        points = of.judges.iter().map(point).collect();
+        (task, known) = (of.task, of.unit == CostUnit::ParametersTimesTokens);
+    } else {
+        let [only] = contents.judges else {
+            return None;
+        };
+        let mut tasks = only.evaluation.all.tasks.iter();
+        let (first, scores) = tasks.find(|(task, _)| **task != Task::Process)?;
+        points = vec![(only.evaluation.cost?, scores.accuracy, &names[0])];
+        (task, known) = (*first, true);
+    }
     // The first judge keeps its colour, whichever judges are left out.
     let is_first = |name: &str| names.first().is_some_and(|first| first == name);
     let unit = if known {

@@ -58,13 +58,20 @@ pub(super) fn of_samples(
         max_line: LineLimit::DEFAULT,
         ..LoadOptions::default()
     };
+    // Labels may have the ids of rows; of a row's several responses it is unknown which one was judged.
+    let mut of_rows: HashMap<u32, Vec<SampleTexts>> = HashMap::new();
     each(inputs, &options, &mut |sample| {
-        // Labels may have the ids of rows.
-        let of = |id: Option<&String>| by_id.get(id?.as_str());
-        if let Some(number) = of(Some(&sample.id)).or_else(|| of(sample.group.as_ref())) {
-            texts.insert(*number, SampleTexts::new(sample));
+        let number = |id: &String| by_id.get(id.as_str()).copied();
+        if let Some(number) = number(&sample.id) {
+            texts.insert(number, SampleTexts::new(sample));
+        } else if let Some(number) = sample.group.as_ref().and_then(number) {
+            let own = of_rows.entry(number).or_default();
+            own.push(SampleTexts::new(sample));
         }
     })?;
+    for (number, mut one) in of_rows.into_iter().filter(|(_, all)| all.len() == 1) {
+        texts.entry(number).or_insert_with(|| one.remove(0));
+    }
     Ok(texts)
 }
 

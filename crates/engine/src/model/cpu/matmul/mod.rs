@@ -62,14 +62,16 @@ struct Task<'a, 'o> {
     out: Vec<&'o mut [f32]>,
 }
 
+/// What packs rows of so many inputs that are stored in so many bytes each.
+type Pack = fn(usize, usize, &[u8]) -> Result<Panels>;
 /// Bits per weight of a type's groups, and what packs them; `None` of a type without blocks.
-fn group(kind: StorageType) -> Option<(f64, fn(usize, usize, &[u8]) -> Result<Panels>)> {
-    fn of<G: Group + 'static>() -> Option<(f64, fn(usize, usize, &[u8]) -> Result<Panels>)> {
+fn group(kind: StorageType) -> Option<(f64, Pack)> {
+    fn of<G: Group + 'static>() -> (f64, Pack) {
         let bits = (8 * size_of::<G>()) as f64 / (PANEL * G::BLOCKS * BLOCK) as f64;
-        Some((bits, Panels::blocks::<G>))
+        (bits, Panels::blocks::<G>)
     }
-    match kind {
-        StorageType::F32 | StorageType::F16 | StorageType::BF16 => None,
+    Some(match kind {
+        StorageType::F32 | StorageType::F16 | StorageType::BF16 => return None,
         StorageType::Q4_1 => of::<Q41Group>(),
         StorageType::Q5_1 => of::<Q51Group>(),
         StorageType::Q8_0 => of::<Q8Group>(),
@@ -79,7 +81,7 @@ fn group(kind: StorageType) -> Option<(f64, fn(usize, usize, &[u8]) -> Result<Pa
         StorageType::Q4_K => of::<Q4Group>(),
         StorageType::Q5_K => of::<Q5Group>(),
         StorageType::Q6_K => of::<Q6Group>(),
-    }
+    })
 }
 
 impl PackedMatrix {
