@@ -456,3 +456,17 @@ fn rules_reward_and_raw_work_as_in_judge() {
     let read = import(&folder, &[outside], &["-q", "--model", "tiny"]);
     assert_eq!(read.expect(3, &[]).lines()[0]["status"], "out_of_domain");
 }
+
+#[test]
+fn the_earlier_name_replaces_no_input_either() {
+    let folder = Folder::new();
+    let ids = exported(&folder, &["a"], &[]);
+    folder.write("outputs.jsonl", lines_of(&[answered(&ids[0], RIGHT)]));
+    for input in ["in.jsonl", "outputs.jsonl"] {
+        let before = std::fs::read(folder.path(input)).unwrap();
+        let command = "import-batch in.jsonl --outputs outputs.jsonl -o out.jsonl --force";
+        let ran = folder.run_words(&format!("{command} --summary-json {input}"));
+        ran.expect(2, &[&format!("{input} is an input, and would be replaced")]);
+        assert_eq!(std::fs::read(folder.path(input)).unwrap(), before);
+    }
+}

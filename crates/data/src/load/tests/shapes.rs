@@ -364,6 +364,7 @@ fn rows_of_other_programs_are_recognised() {
     for (text, response, how) in [
         ("q: 1 + 1? r", "r", " (without the prompt before it)"),
         ("r q: 1 + 1?", "r q: 1 + 1?", ""),
+        ("q: 1 + 1?2", "q: 1 + 1?2", ""),
     ] {
         let row =
             format!(r#"{{"prompt": "q: 1 + 1?", "answer": "a", "generated_text": "{text}"}}"#);
