@@ -294,7 +294,7 @@ impl<'t> Evaluation<'t> {
             (self.opaque(Draw::Turn, value.key()), 12)
         };
         let power = rational::multiply(&times, &Rational::from(parts), self.budget)?;
-        if !power.is_int() {
+        if !power.is_int() || rational::magnitude_bits(power.numerator()) > 40 {
             return Err(Failure::Unknown);
         }
         let power = signed_remainder(power.numerator(), self.field.modulus - 1);
