@@ -140,11 +140,11 @@ impl Verifier {
         }
         let whole = self.verify(gold, pred).equal;
         work::limited(gold.len() + pred.len(), || {
-            let side = |text, role, config| {
-                let found = extract::extract(text, role, config);
+            let side = |text, role, config, gold: &str| {
+                let found = in_parts(extract::extract(text, role, config), text, gold);
                 read(found, text, role, config, false)
             };
-            let Ok(gold) = side(gold, Role::Gold, self.gold_config()) else {
+            let Ok(gold) = side(gold, Role::Gold, self.gold_config(), "") else {
                 return Vec::new();
             };
             let Some(wanted) = extract::parts(&gold.text) else {
@@ -153,7 +153,7 @@ impl Verifier {
             if whole == Some(true) {
                 return vec![whole; wanted.len()];
             }
-            let pred = side(pred, Role::Prediction, &self.config);
+            let pred = side(pred, Role::Prediction, &self.config, &gold.text);
             let pred = pred.as_ref().ok().filter(|side| !side.qualified);
             let found = pred.and_then(parts_of);
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
@@ -242,6 +242,7 @@ fn strict(
     }
     let gold = extract::extract(reference, Role::Gold, gold_config);
     let pred = extract::extract(response, Role::Prediction, config);
+    let pred = in_parts(pred, response, gold.as_ref().map_or("", |it| &it.text));
     if let (Ok(gold), Ok(pred)) = (&gold, &pred)
         && let Some((a, b)) = gold.number().zip(pred.number())
         && extract::is_announced(pred.method)
@@ -370,11 +371,8 @@ fn strict(
         _ if config.fallback_mode != FallbackMode::NoFallback
             && written_alike(&gold.text, &pred.text) =>
         {
-            alike(
-                &gold.text,
-                &pred.text,
-                "written alike, though not understood",
-            )
+            let reason = "written alike, though not understood";
+            alike(&gold.text, &pred.text, reason)
         }
         (Err(error), _) => unreadable(error, Status::UnparsedGold, &gold.text, [&gold, &pred]),
         (_, Err(error)) => unreadable(error, Status::UnparsedPred, &pred.text, [&gold, &pred]),
@@ -445,6 +443,21 @@ fn of_code(verdict: Verdict, gold: &str, pred: &str) -> Verification {
             }
         }
     }
+}
+
+/// What has parts is answered by parts, though they compute: "(1) 3 + 4 = 7; (2) 3 + 8 = 11".
+fn in_parts<'t>(
+    found: Result<Found<'t>, String>,
+    text: &'t str,
+    gold: &str,
+) -> Result<Found<'t>, String> {
+    let mut found = found?;
+    let parted = |it: &str| extract::parts(it).is_some();
+    if !extract::is_announced(found.method) && parted(gold) && parted(text) {
+        (found.text, found.method) = (Cow::Borrowed(text.trim()), "whole");
+        found.statement = found.text.clone();
+    }
+    Ok(found)
 }
 
 /// Parses what was found in one side; the reason where there is no answer. `choice`: the letter of a choice is asked for.

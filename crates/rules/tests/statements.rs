@@ -234,6 +234,13 @@ fn a_part_of_an_answer_is_another_answer() {
 }
 
 #[test]
+fn parts_that_compute_are_told_one_by_one() {
+    let told = Verifier::new(Profile::Strict, Config::default())
+        .parts("(1) 7; (2) 11", "(1) 3 + 4 = 7; (2) 3 + 9 = 12");
+    assert_eq!(told, [Some(true), Some(false)]);
+}
+
+#[test]
 fn what_stands_beside_a_number_is_part_of_the_answer() {
     let table = concat!(
         include_str!("cases/statements.jsonl"),

@@ -176,13 +176,10 @@ fn ratio_as_time(
             .filter(|part| value.is_int() && *part < 60)
     };
     match (ratio.len(), part(0), part(1), part(2)) {
-        (2 | 3, Some(hours), Some(minutes), Some(rest)) if hours <= 24 => times(
-            hours * 3600 + minutes * 60 + rest,
-            None,
-            seconds,
-            half,
-            context,
-        ),
+        (2 | 3, Some(hours), Some(minutes), Some(rest)) if hours <= 24 => {
+            let time = hours * 3600 + minutes * 60 + rest;
+            times(time, None, seconds, half, context)
+        }
         _ => Comparison::different("kind", "a ratio is no time of day"),
     }
 }

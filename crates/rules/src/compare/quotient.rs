@@ -46,11 +46,8 @@ pub(super) fn sign_set(
     for index in 0..=distinct.len() {
         let from = index.checked_sub(1).and_then(|before| distinct.get(before));
         let to = distinct.get(index);
-        let sample = between(
-            from.map(|point| &point.0),
-            to.map(|point| &point.0),
-            context,
-        )?;
+        let [low, high] = [from, to].map(|it| it.map(|point| &point.0));
+        let sample = between(low, high, context)?;
         let sign = if everywhere_zero {
             0
         } else {

@@ -137,12 +137,8 @@ impl RealSet {
         let (mut from, mut from_closed) = (Bound::Below, false);
         for piece in self.pieces {
             if piece.lower != Bound::Below {
-                pieces.push(Piece::new(
-                    from,
-                    from_closed,
-                    piece.lower,
-                    !piece.lower_closed,
-                ));
+                let closed = !piece.lower_closed;
+                pieces.push(Piece::new(from, from_closed, piece.lower, closed));
             }
             (from, from_closed) = (piece.upper, !piece.upper_closed);
         }

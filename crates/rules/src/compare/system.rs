@@ -114,12 +114,8 @@ fn two_systems(
             let values = system.rows.iter().flatten();
             values.map(|value| (*value).clone()).collect()
         };
-        return Some(matching::unordered(
-            &values(gold),
-            &values(pred),
-            true,
-            context,
-        ));
+        let [gold, pred] = [gold, pred].map(values);
+        return Some(matching::unordered(&gold, &pred, true, context));
     }
     let mut order = Vec::with_capacity(gold.names.len());
     let mut renames = Vec::with_capacity(gold.names.len());

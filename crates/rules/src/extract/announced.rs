@@ -23,12 +23,8 @@ pub(super) fn read<'t>(
     if let Some(listed) = list.and_then(|at| listed::leading(source, at)) {
         return (listed.range.end - start.min(listed.range.end) <= reach).then_some(listed);
     }
-    let end = sentences::end(
-        source.text,
-        source.regions,
-        start,
-        start.saturating_add(reach),
-    )?;
+    let limit = start.saturating_add(reach);
+    let end = sentences::end(source.text, source.regions, start, limit)?;
     if end <= start {
         return None;
     }

@@ -1,5 +1,6 @@
 //! What follows an answer without being one: courtesies, explanations, and the parts that make up a total.
 
+use super::labelled::SIGNS;
 use super::words;
 use crate::algebra::{self, Budget};
 use crate::answer::Answer;
@@ -121,9 +122,18 @@ pub(super) fn is_item(text: &str, at: usize) -> bool {
     let above = text[..start].trim_end().rsplit('\n').next();
     // "2. 26.75 and 28.75 makes 55.5", below "1. 23.25 and 3.5 makes 26.75"; "2. Solve it. So it is 7."
     let said = text[start..at].trim_start().split_once(' ');
+    let said = said.map_or("", |it| it.1);
+    // "Day 2: 18" is none, as "8 - 6: 2" and "I add 8 + 6: 14" are.
+    let named = |it: &(&str, &str)| it.0.starts_with(char::is_alphabetic) && !it.0.contains(SIGNS);
+    let reckoned = said.rsplit_once(": ").filter(named);
+    let reckoned = reckoned.map_or(said, |it| it.1);
     let result = above.and_then(|it| numbers(it).next_back());
-    let goes_on = |it: &str| it.contains(". ") || numbers(it).any(|it| Some(it) == result);
-    let goes_on = said.is_some_and(|it| goes_on(it.1));
+    let ends = |it: &str| {
+        let word = words::last_word(it);
+        word.len() > 1 && !words::ABBREVIATION.contains(word)
+    };
+    let goes_on = (said.match_indices(". ")).any(|(at, _)| ends(&said[..at]))
+        || numbers(reckoned).any(|it| Some(it) == result);
     let [line, above] = [line, above].map(|it| it.and_then(item));
     line.is_some() && line == above && !goes_on
 }

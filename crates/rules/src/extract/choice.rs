@@ -197,7 +197,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
         || (lettered && after.starts_with(' '))
         || dashed(after)
         || is_named && formula
-        || (choice.marked && !rest.starts_with(['=', '+', '-', '/', '^', '(', '<', '>', '·', '*']));
+        || (choice.marked && !rest.starts_with(|it: char| "=+-/^(<>·*∩∪∧∨×".contains(it)));
     // `(A)(b)`, `(A)x`, `\text{H}_2`, `\text{A} \cup B`: formulas. `(C) 5`: a choice.
     let command = rest.strip_prefix('\\').map_or("", words::first_word);
     let letter = &text[..choice.end];

@@ -16,7 +16,7 @@ const PART: &str = "Part ";
 const MARKS: &[char] = &[' ', '\n', '\t', '*', '`', '_', '-', '•', '+', '>', '$', ':'];
 
 /// What stands between the numbers of a calculation; the last begins a command.
-const SIGNS: [char; 11] = ['+', '-', '–', '−', '*', '×', '·', '÷', '/', '%', '\\'];
+pub(super) const SIGNS: [char; 11] = ['+', '-', '–', '−', '*', '×', '·', '÷', '/', '%', '\\'];
 
 /// "(a)", "B.", "iii)", "**2.**": a letter or a number, and what makes it a label.
 #[derive(Clone, Copy)]
@@ -133,14 +133,16 @@ pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
 pub(super) fn are_steps(text: &str) -> bool {
     let digit = |it: char| it.is_ascii_digit();
     let worded = |it: &str| it.chars().all(char::is_alphabetic);
-    let is_term = |it: &str| {
-        it.parse::<f64>().is_ok()
-            || worded(it)
-                && (it.len() > 1 || words::FIRST_PERSON.contains(it) || words::is_unit(it))
+    let is_term = |terms: &str, it: &str| {
+        let counted = terms[..words::offset(terms, it)]
+            .trim_end()
+            .ends_with(digit);
+        let named = it.len() > 1 || words::FIRST_PERSON.contains(it);
+        it.parse::<f64>().is_ok() || worded(it) && (named || counted && words::is_unit(it))
     };
     let computes = |terms: &str| {
         let mut numbers = terms.split(SIGNS).filter(|it| it.contains(digit));
-        numbers.nth(1).is_some() && words_of(terms).all(is_term)
+        numbers.nth(1).is_some() && words_of(terms).all(|it| is_term(terms, it))
     };
     let is_step = |(label, value): &(&str, &str)| {
         label.starts_with(digit) && value.rsplit(['=', ':']).skip(1).any(computes)

@@ -34,11 +34,8 @@ pub(super) fn leading<'t>(source: Source<'t, '_>, from: usize) -> Option<Candida
     let plain = || (items.iter().map(|it| without_markup(it).into_owned())).collect();
     let parts = options.unwrap_or_else(plain);
     let joined = JOINED[usize::from(either && kind != Form::Choice)];
-    Some(Candidate::new(
-        parts.join(joined),
-        kind,
-        from..from + length,
-    ))
+    let range = from..from + length;
+    Some(Candidate::new(parts.join(joined), kind, range))
 }
 
 /// Two or more in the same emphasis with nothing but joining words and signs between them.

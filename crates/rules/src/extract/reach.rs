@@ -15,12 +15,9 @@ pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<
         - rest
             .trim_start_matches([' ', '\n', '*', ':', '_', '-', '#'])
             .len();
-    let length = labelled::span(&text[start..])?;
-    Some(Candidate::new(
-        text[start..start + length].trim(),
-        Form::Words,
-        start..start + length,
-    ))
+    let end = start + labelled::span(&text[start..])?;
+    let parts = text[start..end].trim();
+    Some(Candidate::new(parts, Form::Words, start..end))
 }
 
 /// Where the line that `at` lies in ends.

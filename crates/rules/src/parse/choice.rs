@@ -62,11 +62,14 @@ fn choice_letter(text: &str) -> Option<(char, bool, &str)> {
     if open {
         let after = following.trim_start().strip_prefix([')', ']'])?;
         let after = after.strip_prefix([':', '.']).unwrap_or(after);
-        // `(A)^2`, `(A)+1`, `(B)(C)`, `(A) \cup B` are formulas.
+        // `(A)^2`, `(A)+1`, `(B)(C)`, `(A) \cup B` are formulas; `(B) \pm 2` is none.
         let rest = after.trim_start();
-        let command = rest.strip_prefix('\\').unwrap_or("");
-        let command = &command[..letters(command, usize::MAX)];
-        let formula = words::JOINS_LETTERS.contains_exactly(command)
+        let said = rest.strip_prefix('\\').unwrap_or("");
+        let (command, joined) = said.split_at(letters(said, usize::MAX));
+        let opens = |it: char| it.is_ascii_uppercase() || it == '(';
+        let formula = words::JOINS_ANYTHING.contains_exactly(command)
+            || words::JOINS_LETTERS.contains_exactly(command)
+                && joined.trim_start().starts_with(opens)
             || rest.starts_with(|it: char| "^+*/=_(!<>|'∩∪∧∨×".contains(it));
         return (!formula).then_some((letter, true, after));
     }

@@ -240,11 +240,8 @@ pub(super) fn number(parser: &mut Parser<'_>) -> Parsed<Expr> {
     // Mixed numbers.
     match parser.peek() {
         Some(Kind::Vulgar(numerator, denominator)) => {
-            if let Some(mixed) = number::mixed(
-                &value,
-                &Expr::integer(i64::from(numerator)),
-                &Expr::integer(i64::from(denominator)),
-            ) {
+            let [above, below] = [numerator, denominator].map(|it| Expr::integer(i64::from(it)));
+            if let Some(mixed) = number::mixed(&value, &above, &below) {
                 parser.skip(1);
                 return Ok(mixed);
             }

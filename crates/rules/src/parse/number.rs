@@ -139,11 +139,8 @@ fn broken_off(digits: &str, fraction: i64) -> Option<Value> {
     if let Some(period) = period(tail.as_bytes()) {
         let head = digits.get(..digits.len() - period)?;
         let repeat = digits.get(digits.len() - period..)?;
-        return Some(Value::exact(repeating(
-            head,
-            fraction.checked_sub_unsigned(period as u64)?,
-            repeat,
-        )?));
+        let fraction = fraction.checked_sub_unsigned(period as u64)?;
+        return Some(Value::exact(repeating(head, fraction, repeat)?));
     }
     Some(Value {
         expr: scaled(digits, -fraction),

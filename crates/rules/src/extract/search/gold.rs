@@ -16,12 +16,8 @@ impl Search<'_, '_, '_> {
             && let Some(reading) = reach::after_hashes(self.source, anchor.end, usize::MAX)
                 .or_else(|| all_of(self.source, anchor.end))
         {
-            self.push(
-                0,
-                "####",
-                reading,
-                anchor.end..reach::line_end(self.source, anchor.end),
-            );
+            let said = anchor.end..reach::line_end(self.source, anchor.end);
+            self.push(0, "####", reading, said);
         }
         if self.out.is_empty() && (is_worked(text) || announces(text, anchors)) {
             self.announced(anchors);
