@@ -793,7 +793,7 @@ mod tests {
         assert_eq!(
             sequence.hashes,
             BlockHash::chain_all(None, &[1, 2, 3], 2),
-            "hashed once"
+            "hashed to its end"
         );
         assert!(sequence.why_none().contains("--kv-dtype f32"));
         let tokens = |tokens: &[u32]| {

@@ -241,7 +241,7 @@ fn tile_q8<const R: usize>(
         }
     }
     for r in 0..R {
-        product.store(row + r, panel, &cast(out[r]));
+        product.store(row + r, panel, &cast!(out[r]));
     }
 }
 
@@ -295,7 +295,7 @@ fn tile<G: Nibbles, const B: usize, const R: usize>(
         }
     }
     for r in 0..R {
-        product.store(row + r, panel, &cast(out[r]));
+        product.store(row + r, panel, &cast!(out[r]));
     }
 }
 
