@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use juror_base::panics;
 use juror_base::threads::{self, ThreadError, lock};
 use juror_data::output::OutputError;
-use juror_data::{ColumnMap, DatasetError, Keep, LineLimit, Next, Pair, Source};
+use juror_data::{ColumnMap, DatasetError, Keep, LineLimit, Next, Pair, Source, is_repeated};
 use juror_rules::{
     AnswerFormat, Config, DecimalMark, Profile, Reading, Role, Status, Verification, Verifier,
 };
@@ -91,6 +91,8 @@ pub(crate) struct Counts {
     pub rows: usize,
     pub equal: usize,
     pub different: usize,
+    /// Rows that repeat others and have no line.
+    pub repeated: usize,
     /// Rows that are no pair; each has a line with an `error`.
     pub bad: usize,
     /// What is wrong with the first of them.
@@ -379,14 +381,11 @@ impl VerifySettings {
     fn rows(&self, sources: &Arc<[Source]>) -> Result<Abandon, VerifyError> {
         let queue = Arc::new(Queue::default());
         let (reader, sources) = (Arc::clone(&queue), Arc::clone(sources));
-        let max_line = self.max_line;
-        let mut keys = vec!["gold".to_owned(), "pred".to_owned()];
-        keys.extend_from_slice(self.columns.named());
-        keys.extend(self.keep.keys().into_iter().map(str::to_owned));
+        let settings = self.clone();
         // The reader is not joined: it may sit in a read of standard input that never returns.
         let read = move || {
             // Whatever happens, nobody waits for rows that do not come.
-            let failed = panics::guarded(|| read_rows(&sources, max_line, &keys, &reader).err());
+            let failed = panics::guarded(|| settings.read_rows(&sources, &reader).err());
             match failed {
                 Ok(error) => reader.close(error, None),
                 Err(why) => reader.close(None, Some(why)),
@@ -399,8 +398,48 @@ impl VerifySettings {
         Ok(Abandon(queue))
     }
 
+    fn read_rows(&self, sources: &[Source], queue: &Queue) -> Result<(), DatasetError> {
+        let mut keys = vec!["gold".to_owned(), "pred".to_owned()];
+        keys.extend_from_slice(self.columns.named());
+        keys.extend(self.keep.keys());
+        let mut line = Vec::new();
+        let mut is_empty = true;
+        for source in sources {
+            let (mut rows, mut first) = (source.open(self.max_line, None, &keys)?, None);
+            let name: Arc<str> = source.name().into();
+            loop {
+                let row = match rows.next(&mut line)? {
+                    Next::End => break,
+                    Next::Row if line.trim_ascii().is_empty() => continue,
+                    Next::Row if is_repeated(&line, &self.columns, &mut first) => {
+                        queue.state().repeated += 1;
+                        continue;
+                    }
+                    Next::Row => Ok(std::mem::take(&mut line)),
+                    Next::Bad(why) => Err(why),
+                };
+                is_empty = false;
+                let row = RowLine {
+                    source: Arc::clone(&name),
+                    number: rows.place(),
+                    row,
+                };
+                if !queue.push(row) {
+                    return Ok(());
+                }
+            }
+        }
+        if is_empty {
+            let files: Vec<String> = sources.iter().map(Source::name).collect();
+            return Err(DatasetError::Empty {
+                files: files.join(", "),
+            });
+        }
+        Ok(())
+    }
+
     /// Verifies every row of `sources` and writes a line for each, in order, or with `explain` what that makes of it.
-    /// Blank lines are left out.
+    /// Blank lines, and rows that repeat others ([`is_repeated`]), are left out.
     pub(crate) fn run(
         &self,
         sources: Vec<Source>,
@@ -456,16 +495,10 @@ impl VerifySettings {
             out.flush()?;
             progress(&counts);
         }
+        counts.repeated = rows.0.state().repeated;
         drop(rows);
-        let nowhere = self
-            .keep
-            .keys()
-            .into_iter()
-            .zip(kept)
-            .filter(|(_, kept)| !kept);
-        let nowhere: Vec<&str> = nowhere.map(|(key, _)| key).collect();
-        if !nowhere.is_empty() && counts.bad < counts.rows {
-            let keys = nowhere.join(", ");
+        let nowhere = self.keep.nowhere(&kept);
+        if let Some(keys) = nowhere.filter(|_| counts.bad < counts.rows) {
             return Err(DatasetError::NothingKept { keys }.into());
         }
         Ok(counts)
@@ -532,6 +565,8 @@ struct Queue {
 struct Waiting {
     rows: Vec<RowLine>,
     bytes: usize,
+    /// Rows that were left out.
+    repeated: usize,
     /// The reader is done.
     closed: bool,
     /// The verifier is gone.
@@ -602,42 +637,4 @@ impl Queue {
                 .0;
         }
     }
-}
-
-fn read_rows(
-    sources: &[Source],
-    max_line: LineLimit,
-    keys: &[String],
-    queue: &Queue,
-) -> Result<(), DatasetError> {
-    let mut line = Vec::new();
-    let mut is_empty = true;
-    for source in sources {
-        let mut rows = source.open(max_line, None, keys)?;
-        let name: Arc<str> = source.name().into();
-        loop {
-            let row = match rows.next(&mut line)? {
-                Next::End => break,
-                Next::Row if line.trim_ascii().is_empty() => continue,
-                Next::Row => Ok(std::mem::take(&mut line)),
-                Next::Bad(why) => Err(why),
-            };
-            is_empty = false;
-            let row = RowLine {
-                source: Arc::clone(&name),
-                number: rows.place(),
-                row,
-            };
-            if !queue.push(row) {
-                return Ok(());
-            }
-        }
-    }
-    if is_empty {
-        let files: Vec<String> = sources.iter().map(Source::name).collect();
-        return Err(DatasetError::Empty {
-            files: files.join(", "),
-        });
-    }
-    Ok(())
 }

@@ -202,7 +202,7 @@ impl BuildArguments {
         Output {
             judged,
             file: files.out.clone(),
-            keep: self.keep.clone(),
+            keep: Keep::parse(&self.keep).keys(),
             form,
         }
     }

@@ -91,7 +91,8 @@ Each row gives one line {\"id\", \"index\", \"equal\": true|false|null, \"status
 \"pred\": […], \"reason\", \"profile\"}. `equal` is null where it cannot be told; `status` says why: decided,
 numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no pair gets a line with
 an `error` that says where it stands, and the exit code 3. A gold that is a list holds several, any of which
-is right. In --columns gold and pred are other names of reference and response.
+is right. In --columns gold and pred are other names of reference and response. A row of lm-eval that another
+filter of its file has too gives no second line.
 
 A comma may be a decimal one: the other rows of files decide what `7,5` and `1,234` are, and where they do not
 `equal` is null. Rows from standard input are answered as they come: --decimal says it there.
@@ -192,7 +193,6 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         explain: arguments.explain,
         interrupted: &interrupted,
         format,
-        keep: &arguments.keep,
     };
     let result = match &file {
         None => run.verify(
@@ -231,7 +231,6 @@ struct RowsRun<'r> {
     explain: bool,
     interrupted: &'r AtomicBool,
     format: OutputFormat,
-    keep: &'r [String],
 }
 
 impl RowsRun<'_> {
@@ -262,7 +261,7 @@ impl RowsRun<'_> {
         progress: &mut dyn FnMut(&Counts),
     ) -> Result<Counts, VerifyError> {
         let mut result = Ok(Counts::default());
-        let columns = columns(self.keep);
+        let columns = columns(&self.settings.keep.keys());
         let written = self.format.write_table(file, &columns, |out| {
             result = self.verify(inputs, out, progress);
             match &result {
@@ -403,6 +402,10 @@ fn summarise(counts: &Counts, elapsed: Duration) {
         if let Some(&count) = counts.by_status.get(&status) {
             say(&format!("  {} {name}", HumanCount(count as u64)));
         }
+    }
+    if counts.repeated > 0 {
+        let rows = counted(counts.repeated, "row");
+        say(&format!("  {rows} that repeat others left out"));
     }
     if let Some(decimals) = &counts.decimals {
         let [gold, pred] = decimals.words();

@@ -85,7 +85,7 @@ fn verdicts_are_tables_with_columns_of_their_rows() {
         "uid,key,said,who\n9,1/2,0.5,=Ann\n8,28%,28,Bob\n7,3,,Eve\n",
     );
     let verify = |out: &str, more: &str| {
-        let columns = "--columns gold=key,pred=said,id=uid --keep who,key";
+        let columns = "--columns gold=key,pred=said,id=uid --keep who,key,who";
         folder.run_words(&format!("verify answers.csv -o {out} {columns} {more}"))
     };
     verify("out.jsonl", "").expect(0, &["3 pairs: 1 equal, 1 different, 1 open"]);
@@ -119,6 +119,39 @@ fn verdicts_are_tables_with_columns_of_their_rows() {
         .expect(2, &["none of the rows read has nobody"]);
     assert!(!folder.has("more.csv") && !folder.has("none.csv"));
     verify("out.jsonl", "--quote-formulas").expect(2, &["--quote-formulas changes nothing"]);
+}
+
+#[test]
+fn rows_that_are_logged_once_a_filter_count_once() {
+    let folder = Folder::new();
+    let row = |doc: u32, filter: &str, said: &str| {
+        json!({"doc_id": doc, "doc": {"question": "q"}, "target": "4", "arguments": [["q", {}]], "resps": [[said]],
+            "filtered_resps": [said], "filter": filter})
+        .to_string()
+            + "\n"
+    };
+    let rows = [
+        row(0, "strict-match", "4"),
+        row(1, "strict-match", "5"),
+        row(0, "flexible-extract", "4"),
+        row(1, "flexible-extract", "5"),
+    ];
+    folder.write("samples.jsonl", rows.concat());
+    let ran = folder.run(&["verify", "samples.jsonl"]);
+    let said = [
+        "2 pairs: 1 equal, 1 different",
+        "2 rows that repeat others left out",
+    ];
+    let lines = ran.expect(0, &said).lines();
+    let told = |line: &Value| (line["id"].clone(), line["index"].clone());
+    assert_eq!(
+        lines.iter().map(told).collect::<Vec<_>>(),
+        [(json!("0"), json!(0)), (json!("1"), json!(1))]
+    );
+    // Each file has a first of its own.
+    folder.write("more.jsonl", row(2, "flexible-extract", "4"));
+    let ran = folder.run(&["verify", "samples.jsonl", "more.jsonl"]);
+    assert_eq!(ran.expect(0, &["3 pairs: 2 equal"]).lines().len(), 3);
 }
 
 #[test]

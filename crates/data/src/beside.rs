@@ -132,15 +132,16 @@ impl<'a> Beside<'_, 'a> {
         if options.len() < place || options.iter().any(says) {
             return Ok(());
         }
-        let path = match key.split_at(key.rfind('.').map_or(0, |dot| dot + 1)) {
-            (object, last) if KEYS.after.iter().any(|list| list == name) => {
-                format!("{object}{name}[{last}]")
-            }
-            _ => "KEY".to_owned(),
+        let (object, last) = key.split_at(key.rfind('.').map_or(0, |dot| dot + 1));
+        let of_list = match self.texts(&format!("{name}[*]")).as_slice() {
+            [] => String::new(),
+            _ => format!(
+                "name the option with `--columns 'reference={object}{name}[{last}]'`, which counts places from 0, or "
+            ),
         };
         Err(format!(
-            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: name the option with \
-             `--columns 'reference={path}'`, which counts places from 0, or say that the number is the answer, with `--columns reference={key}`"
+            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: {of_list}say that the \
+             number is the answer, with `--columns reference={key}`"
         ))
     }
 

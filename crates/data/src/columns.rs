@@ -129,7 +129,8 @@ impl ColumnMap {
                     )));
                 }
                 // A conversation is both.
-                let is_both = (*other, field) == (Field::Question, Field::Response);
+                let both = [Field::Question, Field::Response];
+                let is_both = both.contains(other) && both.contains(&field);
                 if other_key == key && !is_both {
                     return Err(ColumnError(format!(
                         "`{key}` is given for {other} and for {field}: a column can be one of them only"
@@ -155,20 +156,16 @@ impl ColumnMap {
 
     /// For rows from clients, who have no `--columns`: error messages give other advice.
     #[must_use]
-    pub fn fixed(self) -> Self {
-        Self {
-            is_fixed: true,
-            ..self
-        }
+    pub fn fixed(mut self) -> Self {
+        self.is_fixed = true;
+        self
     }
 
     /// Reads a response in chat messages where a server put all of it, if it took that for thinking: in `reasoning_content`.
     #[must_use]
-    pub fn with_reasoning(self, in_reasoning: bool) -> Self {
-        Self {
-            in_reasoning,
-            ..self
-        }
+    pub fn with_reasoning(mut self, in_reasoning: bool) -> Self {
+        self.in_reasoning = in_reasoning;
+        self
     }
 
     /// Reads rows for these needs.

@@ -21,9 +21,12 @@ pub enum ContentPart<'p> {
 }
 
 impl<'p> ContentPart<'p> {
-    /// Reads a part: a text, or an object with a `type`, without which it is text.
+    /// Reads a part: a text, or an object with a `type`, without which its only key says what it is, or it is text.
     pub fn read(part: &'p Value) -> Result<Self, String> {
-        let kind = part["type"].as_str().unwrap_or("text");
+        let only = part.as_object().filter(|part| part.len() == 1);
+        let only = only.and_then(|part| part.keys().next());
+        let kind = part["type"].as_str();
+        let kind = kind.or(only.map(String::as_str)).unwrap_or("text");
         let known = KINDS.lines().filter_map(|line| line.split_once('\t'));
         let mut known = known.filter(|(_, types)| types.split(' ').any(|own| own == kind));
         // Gemini's thinking is text that is marked.

@@ -79,6 +79,11 @@ pub enum DatasetError {
 }
 
 impl DatasetError {
+    pub(super) fn unreadable(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let file = file.into();
+        |source| Self::Read { file, source }
+    }
+
     /// Whether the user's input or options are at fault, not the machine.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Spool { .. })

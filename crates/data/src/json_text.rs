@@ -63,6 +63,34 @@ pub fn without_nan(json: &[u8]) -> Cow<'_, [u8]> {
     replaced(json, &mut Vec::new()).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
+/// JSON with texts in place of whole numbers beyond 64 bits, of which a number would lose digits.
+pub(crate) fn with_all_digits(json: &str) -> Cow<'_, str> {
+    let (mut text, mut copied) = (String::new(), 0);
+    let (mut at, mut is_within) = (0, false);
+    while let Some(&byte) = json.as_bytes().get(at) {
+        if is_within || byte == b'"' {
+            is_within ^= byte == b'"';
+            // An escaped byte ends no string.
+            at += if byte == b'\\' { 2 } else { 1 };
+            continue;
+        }
+        let is_part = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = json.as_bytes()[at..].iter().take_while(is_part).count();
+        let number = &json[at..at + length];
+        let is_short = || number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
+        if length > 18 && !number.contains(['.', 'e', 'E']) && !is_short() {
+            text.extend([&json[copied..at], "\"", number, "\""]);
+            copied = at + length;
+        }
+        at += length.max(1);
+    }
+    if copied == 0 {
+        return json.into();
+    }
+    text.push_str(&json[copied..]);
+    text.into()
+}
+
 /// The bytes with null for bare words; `None` if there are none. `words` receives their places.
 fn replaced(json: &[u8], words: &mut Vec<(usize, &'static str)>) -> Option<Vec<u8>> {
     // Nearly all lines have none.

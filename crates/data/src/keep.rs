@@ -19,20 +19,21 @@ impl Keep {
 
     /// Reads keys and paths, or `all`.
     pub fn parse<S: AsRef<str>>(keys: impl IntoIterator<Item = S>) -> Self {
-        let path = |key: S| KeyPath::parse(key.as_ref().trim());
-        Self {
-            paths: keys.into_iter().map(path).collect(),
-            where_there: false,
+        let mut keep = Self::default();
+        for key in keys {
+            let path = KeyPath::parse(key.as_ref().trim());
+            if !keep.paths.contains(&path) {
+                keep.paths.push(path);
+            }
         }
+        keep
     }
 
     /// The same keys, which rows need not have.
     #[must_use]
-    pub fn where_there(self) -> Self {
-        Self {
-            where_there: true,
-            ..self
-        }
+    pub fn where_there(mut self) -> Self {
+        self.where_there = true;
+        self
     }
 
     /// Whether it is an error if no row has one of the keys.
@@ -46,8 +47,8 @@ impl Keep {
     }
 
     /// The keys as they were given.
-    pub fn keys(&self) -> Vec<&str> {
-        self.paths.iter().map(KeyPath::text).collect()
+    pub fn keys(&self) -> Vec<String> {
+        self.paths.iter().map(|path| path.text().into()).collect()
     }
 
     /// Marks the keys that a row has, by its kept values.
@@ -58,7 +59,17 @@ impl Keep {
         }
     }
 
-    /// The values of a row's kept keys; keys that the row does not have are left out. `all` leaves out `responses`, the key
+    /// The keys that are not marked in `found`, as text for a message; `None` if all are.
+    pub fn nowhere(&self, found: &[bool]) -> Option<String> {
+        let keys = self.paths.iter().zip(found);
+        let nowhere = keys
+            .filter(|(_, found)| !**found)
+            .map(|(path, _)| path.text());
+        let nowhere: Vec<&str> = nowhere.collect();
+        (!nowhere.is_empty()).then(|| nowhere.join(", "))
+    }
+
+    /// The values of a row's kept keys, a list where a path leads to several; keys that the row does not have are left out. `all` leaves out `responses`, the key
     /// that holds a list of responses, which would be repeated with each of them.
     pub(super) fn select(
         &self,
@@ -77,7 +88,7 @@ impl Keep {
             }
             let values = path.find(row)?;
             let mut values = values.iter().map(|value| value.json(path.text()));
-            if path.is_of_each() && values.len() > 0 {
+            if values.len() > 1 || path.is_of_each() && values.len() > 0 {
                 kept.insert(path.text().to_owned(), values.collect::<Result<_, _>>()?);
             } else if let Some(value) = values.next() {
                 kept.insert(path.text().to_owned(), value?);

@@ -85,14 +85,14 @@ pub use input::{
 };
 pub use json_text::without_nan;
 pub use keep::Keep;
-pub use load::{LoadOptions, Loaded, each, index, index_each, load, sample_of_row};
+pub use load::{LoadOptions, Loaded, each, index, index_each, is_repeated, load, sample_of_row};
 pub use merge::{MergeError, Shards};
 pub use messages::{answer_in_reasoning, conversation};
 pub use needs::{Needs, RubricNeed};
 pub use places::{OfRows, Places};
 pub use preset::{Preset, presets};
 pub use rejected::{Rejected, RejectedLine, rejected_path};
-pub use rows::Rows;
+pub use rows::{Rows, together};
 pub use sample::{Sample, id_hash};
 pub use samples::{Outline, Samples};
 pub use shard::Shard;

@@ -10,34 +10,31 @@ use serde_json::{Value, json};
 
 use super::content_part::{ContentPart, REASONING, TOOL_CALLS, TOOL_RESULTS, add};
 
-/// The known roles of messages.
-const ROLES: &str = "system, developer, user, human, assistant, gpt, tool, function";
+/// The roles of messages as chat completions call them, each with other names for it, and with the types of messages of `LangChain`, which have
+/// no other role.
+const ROLES: &str = include_str!("roles.tsv");
 
 /// What a response is called that was never written.
 pub(super) const CUT_OFF: &str = "blank; the conversation ends without an answer";
 
-fn is_known(role: &str) -> bool {
-    ROLES.split(", ").any(|known| known == role)
+fn roles() -> impl Iterator<Item = [&'static str; 3]> {
+    ROLES.lines().map(|line| {
+        let mut columns = line.split('\t');
+        [(); 3].map(|()| columns.next().unwrap_or_default())
+    })
 }
 
-/// The types of messages of `LangChain`, which have no other role.
-const TYPES: [&str; 4] = ["human", "ai", "system", "tool"];
+fn is_known(role: &str) -> bool {
+    roles().any(|[known, ..]| known == role)
+}
 
 /// The role under the keys `role`, `from` or `type`, as chat completions call it.
 fn role_of<'m>(mut of: impl FnMut(&str) -> Option<&'m str>) -> Option<&'m str> {
-    let kind = of("type").filter(|kind| TYPES.contains(kind));
-    of("role").or(of("from")).or(kind).map(usual)
-}
-
-/// A role as chat completions call it: `ShareGPT`, Gemini and `OpenCompass` have names of their own.
-fn usual(role: &str) -> &str {
-    match role {
-        "human" | "HUMAN" | "USER" => "user",
-        "gpt" | "ai" | "model" | "bot" | "BOT" | "ASSISTANT" => "assistant",
-        "SYSTEM" => "system",
-        "observation" => "tool",
-        role => role,
-    }
+    let is_type = |kind: &&str| !kind.is_empty() && roles().any(|[.., own]| own == *kind);
+    let name = of("role").or_else(|| of("from"));
+    let name = name.or_else(|| of("type").filter(is_type))?;
+    let of_name = |[_, names, _]: &[&str; 3]| names.split(' ').any(|own| own == name);
+    Some(roles().find(of_name).map_or(name, |[role, ..]| role))
 }
 
 /// One message, as chat completions have it, `ShareGPT` (`from`, `value`), `LangChain` (`type`), Gemini (`parts`) or `OpenCompass` (`prompt`).
@@ -138,7 +135,11 @@ impl Messages {
         let is_unknown = |role: &&str| !is_known(role);
         match self.0.iter().filter_map(Message::role).find(is_unknown) {
             Some(role) => Err(format!(
-                "chat messages with the role `{role}`, which is not known: the roles are {ROLES}"
+                "chat messages with the role `{role}`, which is not known: the roles are {}",
+                roles()
+                    .map(|[role, ..]| role)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             )),
             None => Ok(()),
         }

@@ -139,7 +139,7 @@ impl KeyPath {
     }
 }
 
-/// The elements of a list at a place, or at those of a list of places.
+/// The elements of a list at a place, or at those of a list of places; a place may be a text.
 fn at_places<'a>(list: Option<RowValue<'a>>, at: Option<RowValue<'a>>) -> Vec<RowValue<'a>> {
     let (Some(list), Some(at)) = (list, at) else {
         return Vec::new();
@@ -149,6 +149,9 @@ fn at_places<'a>(list: Option<RowValue<'a>>, at: Option<RowValue<'a>>) -> Vec<Ro
         none if none.is_empty() => vec![at],
         places => places,
     };
-    let element = |place: RowValue| elements.get(place.text().parse::<usize>().ok()?).copied();
-    places.into_iter().filter_map(element).collect()
+    let place = |it: RowValue| it.text().trim_matches('"').parse::<usize>().ok();
+    let places = places.into_iter().filter_map(place);
+    places
+        .filter_map(|place| elements.get(place).copied())
+        .collect()
 }

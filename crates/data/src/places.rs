@@ -25,11 +25,15 @@ impl Places {
         }
     }
 
+    /// The place of the sample of this id.
+    pub fn own(&self, id: &str) -> Option<u32> {
+        self.of_ids.get(&id_hash(id)).copied()
+    }
+
     /// The place of the sample of this id, or else of the only sample of the row of this id.
     pub fn get(&self, id: &str) -> Option<u32> {
-        let id = id_hash(id);
-        let own = self.of_ids.get(&id).copied();
-        own.or_else(|| self.of_rows.get(&id).copied().flatten())
+        let of_row = || self.of_rows.get(&id_hash(id)).copied().flatten();
+        self.own(id).or_else(of_row)
     }
 }
 
@@ -60,16 +64,16 @@ impl<T> OfRows<T> {
         make: impl FnOnce(u32) -> T,
     ) -> bool {
         let group = line.group.as_deref();
-        let Some(place) = group.and_then(|group| places.of_ids.get(&id_hash(group))) else {
+        let Some(place) = group.and_then(|group| places.own(group)) else {
             return false;
         };
-        let row = self.0.entry(*place).or_insert_with(|| OfRow {
+        let row = self.0.entry(place).or_insert_with(|| OfRow {
             id: line.id.to_string(),
             others: 0,
             verdicts: Vec::new(),
         });
         row.others += usize::from(row.id != line.id);
-        row.verdicts.push(make(*place));
+        row.verdicts.push(make(place));
         true
     }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::columns::{Field, PerField};
 use super::path::KeyPath;
-use super::row::{Row, spelled_plainly};
+use super::row::{Row, RowValue, spelled_plainly};
 
 /// A shape of rows: where each field of a sample is.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -91,6 +91,13 @@ impl Preset {
             }
         }
         Ok(())
+    }
+
+    /// Whether a row repeats another: it has not the value that the key of repeated rows has in its file's first row.
+    pub(super) fn repeats(&self, row: &Row, first: &mut Option<String>) -> Result<bool, String> {
+        let value = self.once.as_ref().map(|key| row.get(key)).transpose()?;
+        let value = value.flatten().map(RowValue::text);
+        Ok(value.is_some_and(|value| *first.get_or_insert_with(|| value.into()) != *value))
     }
 
     /// The shape of a row.

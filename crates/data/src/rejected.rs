@@ -1,13 +1,13 @@
 //! Lines that were set aside.
 
-use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::spool::temporary;
+use super::input::REJECTED;
+use super::output::with_ending;
 
 /// A line that cannot become a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,38 +24,18 @@ pub struct RejectedLine {
 
 /// Where the lines set aside while writing `out` go: `OUT.rejected.jsonl`.
 pub fn rejected_path(out: &Path) -> PathBuf {
-    let mut path = OsString::from(out);
-    path.push(".rejected.jsonl");
-    path.into()
+    with_ending(out, REJECTED)
 }
 
 /// The lines of an input that were set aside, in a temporary file, since there may be as many as samples.
 #[derive(Debug, Default)]
 pub struct Rejected {
-    count: usize,
+    pub(super) count: usize,
     /// [`RejectedLine`]s, one JSON object a line.
-    lines: Option<BufWriter<File>>,
+    pub(super) lines: Option<File>,
 }
 
 impl Rejected {
-    /// Adds a line; the file is beside `output`, if there is one.
-    pub(super) fn add(&mut self, line: &RejectedLine, output: Option<&Path>) -> io::Result<()> {
-        let lines = match &mut self.lines {
-            Some(lines) => lines,
-            none => none.insert(BufWriter::new(temporary(output)?)),
-        };
-        serde_json::to_writer(&mut *lines, line)?;
-        lines.write_all(b"\n")?;
-        self.count += 1;
-        Ok(())
-    }
-
-    /// All lines added so far.
-    pub(super) fn finish(mut self) -> io::Result<Self> {
-        self.lines.iter_mut().try_for_each(Write::flush)?;
-        Ok(self)
-    }
-
     /// How many lines were set aside.
     pub fn len(&self) -> usize {
         self.count
@@ -68,7 +48,7 @@ impl Rejected {
 
     /// Writes them, one JSON object each.
     pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let Some(mut lines) = self.lines.as_ref().map(BufWriter::get_ref) else {
+        let Some(mut lines) = self.lines.as_ref() else {
             return Ok(());
         };
         lines.seek(SeekFrom::Start(0))?;
@@ -80,6 +60,7 @@ impl Rejected {
 mod tests {
     use super::*;
     use crate::output::{Mark, Outputs};
+    use crate::spool::Spool;
 
     #[test]
     fn rejected_lines_can_be_read_back() {
@@ -100,11 +81,15 @@ mod tests {
                 text: "\u{fffd}".into(),
             },
         ];
-        let mut rejected = Rejected::default();
+        let mut spool = Spool::default();
         for line in &lines {
-            rejected.add(line, Some(&path)).unwrap();
+            let line = serde_json::to_string(line).unwrap() + "\n";
+            spool.add(line.as_bytes(), Some(&path)).unwrap();
         }
-        let rejected = rejected.finish().unwrap();
+        let rejected = Rejected {
+            count: lines.len(),
+            lines: spool.finish().unwrap(),
+        };
         assert_eq!((rejected.len(), rejected.is_empty()), (2, false));
         let file = Outputs::default().open(&path, Mark::REJECTED).unwrap();
         file.write(|writer| rejected.write(writer)).unwrap();

@@ -11,7 +11,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::json_text::JsonText;
+use super::json_text::{JsonText, with_all_digits};
 use super::messages::{Messages, listed};
 
 /// A well-formed JSON object whose values are not parsed yet.
@@ -105,21 +105,25 @@ impl<'a> Row<'a> {
 
     /// The path to the first text or list under one of these keys, which have `, ` between them, in an object of the row.
     pub(super) fn path_to(&self, keys: &str) -> Option<String> {
-        let named = |(key, raw): (Cow<str>, &'a str)| (key.into_owned(), raw);
-        let mut level: Vec<(String, &str)> = self.entries.iter().map(named).collect();
+        // Each with the place of the object that it is in: whole paths would repeat the keys of that.
+        let mut found: Vec<(Option<usize>, Cow<str>, &str)> = Vec::new();
+        found.extend(self.entries.iter().map(|(key, raw)| (None, key, raw)));
+        let mut level = 0..found.len();
         for _ in 0..3 {
-            let mut inner = Vec::new();
-            for (path, raw) in level {
-                let last = path.rsplit('.').next();
+            for at in level.clone() {
+                let (_, key, raw) = &found[at];
+                let last = key.rsplit('.').next();
                 if raw.starts_with(['"', '[']) && keys.split(", ").any(|key| last == Some(key)) {
-                    return Some(path);
+                    let place = |&at: &usize| found[at].0;
+                    let path = std::iter::successors(Some(at), place).map(|at| &*found[at].1);
+                    let path: Vec<&str> = path.collect();
+                    return Some(path.into_iter().rev().collect::<Vec<_>>().join("."));
                 }
                 let entries = Entries::parse(raw, self.line);
-                for (key, raw) in entries.iter().flat_map(Entries::iter) {
-                    inner.push((format!("{path}.{key}"), raw));
-                }
+                let inner = entries.iter().flat_map(Entries::iter);
+                found.extend(inner.map(|(key, raw)| (Some(at), key, raw)));
             }
-            level = inner;
+            level = level.end..found.len();
         }
         None
     }
@@ -182,11 +186,10 @@ impl<'a> RowValue<'a> {
         self.line.word(before)
     }
 
-    /// The parsed value of `key`.
+    /// The parsed value of `key`, its numbers as [`with_all_digits`] has them.
     pub(super) fn json(self, key: &str) -> Result<Json, String> {
-        let json = self.raw;
-        serde_json::from_str(json)
-            .map_err(|error| format!("`{key}` is {}", broken(&error, json, self.line)))
+        serde_json::from_str(&with_all_digits(self.raw))
+            .map_err(|error| format!("`{key}` is {}", broken(&error, self.raw, self.line)))
     }
 
     /// Whether it is a list other than one of chat messages.

@@ -6,7 +6,7 @@
 //! copied to a temporary file on the way, which has no name and disappears with the process.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ use super::load::LoadOptions;
 use super::row::Row;
 use super::sample::Sample;
 use super::samples::{Outline, Samples};
-use super::spool::temporary;
+use super::spool::Spool;
 use juror_base::threads::lock;
 
 /// Rows closer together than this are read at once, including the gap.
@@ -57,6 +57,21 @@ struct LongRow {
 
 /// A row with at least so many responses is kept, instead of being read again for each part of them.
 const LONG: usize = 64;
+
+/// How many of these lines, each given as its offset and its length, are read at once, and where they end.
+pub fn together(lines: impl Iterator<Item = (u64, u32)>) -> (usize, u64) {
+    let (mut count, mut start, mut end) = (0, 0, 0);
+    for (offset, length) in lines {
+        let line_end = offset + u64::from(length);
+        if count == 0 {
+            (start, end) = (offset, offset);
+        } else if !(start..=end + GAP).contains(&offset) || line_end - start > SPAN {
+            break;
+        }
+        (count, end) = (count + 1, end.max(line_end));
+    }
+    (count, end)
+}
 
 /// The place of a row, and what must be known of it before it is read.
 #[derive(Debug, Clone, Copy)]
@@ -149,28 +164,14 @@ impl Rows {
         let mut bytes = Vec::new();
         while let Some(&first) = rest.first() {
             let (file, start) = (entry(first).file, entry(first).offset);
-            let mut end = start;
-            let count = rest
-                .iter()
-                .take_while(|&&at| {
-                    let row = entry(at);
-                    let row_end = row.offset + u64::from(row.length);
-                    let near = row.file == file
-                        && (end == start || (row.offset <= end + GAP && row_end - start <= SPAN));
-                    if near {
-                        end = end.max(row_end);
-                    }
-                    near
-                })
-                .count();
+            let of_file = rest.iter().map(|&at| entry(at));
+            let of_file = of_file.take_while(|row| row.file == file);
+            let (count, end) = together(of_file.map(|row| (row.offset, row.length)));
             bytes.resize((end - start) as usize, 0);
             self.read_at(file, start, &mut bytes)
                 .map_err(|source| match source.kind() {
                     io::ErrorKind::UnexpectedEof => self.changed(positions[first]),
-                    _ => DatasetError::Read {
-                        file: self.name(file),
-                        source,
-                    },
+                    _ => DatasetError::unreadable(self.name(file))(source),
                 })?;
             for &at in &rest[..count] {
                 let row = entry(at);
@@ -255,10 +256,8 @@ impl Rows {
             }
             (sample.check() == entry.check).then_some(sample)
         };
-        positions
-            .iter()
-            .map(|position| sample(position).ok_or_else(|| self.changed(*position)))
-            .collect()
+        let found = |position| sample(position).ok_or_else(|| self.changed(*position));
+        positions.iter().map(found).collect()
     }
 
     fn changed(&self, position: usize) -> DatasetError {
@@ -283,8 +282,7 @@ pub(super) struct RowsBuilder<'o> {
     rows: Rows,
     /// The output: copies of rows go beside it, where there is room for verdicts too.
     output: Option<&'o Path>,
-    spool: Option<BufWriter<File>>,
-    spooled: u64,
+    spool: Spool,
     /// The index of the first sample of the row that was copied last, and the offset of the copy.
     copied: Option<(usize, u64)>,
 }
@@ -307,8 +305,7 @@ impl<'o> RowsBuilder<'o> {
                 ..Rows::default()
             },
             output: options.output.as_deref(),
-            spool: None,
-            spooled: 0,
+            spool: Spool::default(),
             copied: None,
         }
     }
@@ -327,7 +324,7 @@ impl<'o> RowsBuilder<'o> {
             // One copy serves all samples of a row.
             (None, Some((index, offset))) if index + part == sample.index => (SPOOL, offset),
             (None, _) => {
-                let copied = self.copy(row.line);
+                let copied = self.spool.add(row.line, self.output);
                 let offset = copied.map_err(|source| DatasetError::Spool {
                     what: format!("a copy of {}, which cannot be read twice,", row.source),
                     source,
@@ -337,9 +334,8 @@ impl<'o> RowsBuilder<'o> {
             }
         };
         if let Some(copy) = copy.filter(|&copy| copy > 1) {
-            self.rows
-                .copies
-                .push((self.rows.entries.len() as u32, copy));
+            let place = self.rows.entries.len() as u32;
+            self.rows.copies.push((place, copy));
         }
         self.rows.entries.push(Entry {
             offset,
@@ -364,27 +360,14 @@ impl<'o> RowsBuilder<'o> {
         files.len() as u32 - 1
     }
 
-    /// Writes a row to the temporary file and returns its offset.
-    fn copy(&mut self, line: &[u8]) -> io::Result<u64> {
-        let spool = match &mut self.spool {
-            Some(spool) => spool,
-            none => none.insert(BufWriter::with_capacity(1 << 16, temporary(self.output)?)),
-        };
-        spool.write_all(line)?;
-        let offset = self.spooled;
-        self.spooled += line.len() as u64;
-        Ok(offset)
-    }
-
     /// All rows added so far.
     pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
-        if let Some(spool) = self.spool {
-            let file = spool.into_inner().map_err(|error| DatasetError::Spool {
-                what: "a copy of the input".to_owned(),
-                source: error.into_error(),
-            })?;
-            self.rows.spool = Some(Mutex::new(file));
-        }
+        let copied = self.spool.finish();
+        let copied = copied.map_err(|source| DatasetError::Spool {
+            what: "a copy of the input".to_owned(),
+            source,
+        })?;
+        self.rows.spool = copied.map(Mutex::new);
         self.rows.entries.shrink_to_fit();
         Ok(self.rows)
     }

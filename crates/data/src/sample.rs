@@ -56,20 +56,16 @@ impl Sample {
 
     /// The same sample with an id of the caller's, which the verdict then has too.
     #[must_use]
-    pub fn with_id(self, id: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            ..self
-        }
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
     }
 
     /// The same sample with a rubric, for a protocol that judges by one.
     #[must_use]
-    pub fn with_rubric(self, rubric: Arc<Rubric>) -> Self {
-        Self {
-            rubric: Some(rubric),
-            ..self
-        }
+    pub fn with_rubric(mut self, rubric: Arc<Rubric>) -> Self {
+        self.rubric = Some(rubric);
+        self
     }
 
     /// The sample as a row under keys that can be read again; with `kept` also its kept keys, except those that would be
@@ -230,9 +226,8 @@ fn memory_of(value: &Value) -> usize {
 }
 
 fn first_bytes(hash: &blake3::Hash) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&hash.as_bytes()[..8]);
-    u64::from_le_bytes(first)
+    let first = hash.as_bytes().first_chunk();
+    first.map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 fn hash_text(hasher: &mut blake3::Hasher, text: &str) {

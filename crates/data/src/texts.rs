@@ -7,11 +7,12 @@ use serde_json::{Map, Value as Json};
 
 use super::beside::Beside;
 use super::chat_prompt::{asked, is_prompt};
-use super::columns::{ColumnMap, Field};
+use super::columns::{ColumnMap, Field, Found};
 use super::json_text::{JsonText, is_marked};
 use super::keep::Keep;
 use super::messages::{CUT_OFF, Messages, Turn, listed, prompt_of};
 use super::needs::RubricNeed;
+use super::path::KeyPath;
 use super::preset::Preset;
 use super::row::{Row, RowValue, spelled_plainly};
 use super::sample::Sample;
@@ -259,8 +260,7 @@ impl Row<'_> {
         }
         read.is_list |= found.is_of_each;
         if field == Field::Response && !read.is_list && read.texts.len() > 1 {
-            // The parts of one answer.
-            read.texts = vec![read.texts.concat()];
+            read.texts = vec![self.joined(&found, &read.texts)?];
         }
         // Transformers' pipelines write the prompt before what they generate.
         if (field, &*found.key) == (Field::Response, "generated_text")
@@ -333,6 +333,23 @@ impl Row<'_> {
         };
         used(field, key, found.passed_over);
         Ok(Some(read))
+    }
+
+    /// The parts of one answer, which a path found in one message; those of several messages are paragraphs of it.
+    fn joined(&self, found: &Found, parts: &[String]) -> Result<String, String> {
+        let message = found.key.find(']').map_or(0, |end| end + 1);
+        let messages = KeyPath::parse(&found.key[..message]).find(self)?;
+        let (mut whole, mut before) = (String::new(), 0);
+        for (value, part) in found.values.iter().zip(parts) {
+            let is_before = |it: &RowValue| it.text().as_ptr() <= value.text().as_ptr();
+            let number = messages.partition_point(is_before);
+            if before > 0 && number > before {
+                whole.push_str("\n\n");
+            }
+            whole.push_str(part);
+            before = number;
+        }
+        Ok(whole)
     }
 
     /// The pair of a row with `gold` and `pred`; its id is any JSON.
@@ -616,7 +633,13 @@ impl RowValue<'_> {
     fn bare_text(self, key: &str) -> Result<String, String> {
         let found = match self.text().as_bytes().first() {
             Some(b'"') => {
-                return self.string().map_err(|why| format!("`{key}` is {why}"));
+                let text = self.string();
+                let text = text.map_err(|why| format!("`{key}` is {why}"))?;
+                // As a rollout's reference.
+                if key != "gold" || !is_marked(self.text()) || text.starts_with(['[', '(']) {
+                    return Ok(text);
+                }
+                "an object or no value, as a program shows it in a cell"
             }
             Some(b'-' | b'0'..=b'9' | b't' | b'f') => return Ok(self.text().to_owned()),
             Some(b'[') => "a list",

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::DatasetError;
-use super::input::{LineLimit, Next, sources};
+use super::input::{LineLimit, Next, RowReader, sources};
 use super::json_text::without_nan;
 use super::output::{CellKind, KINDS};
 use crate::verdict::{Confidence, Status, Usage};
@@ -188,18 +188,30 @@ pub fn each_row<E: From<DatasetError>>(
     inputs: &[PathBuf],
     mut take: impl FnMut(&str, usize, Result<&[u8], String>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut row = Vec::new();
+    each_read(inputs, |name, reader, row| {
+        take(name, reader.place(), row.as_deref().map_err(Clone::clone))
+    })
+}
+
+fn each_read<E: From<DatasetError>>(
+    inputs: &[PathBuf],
+    mut take: impl FnMut(&str, &dyn RowReader, Result<Vec<u8>, String>) -> Result<(), E>,
+) -> Result<(), E> {
     for source in sources(inputs, None)? {
         let name = source.name();
         let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
         loop {
+            let mut row = Vec::new();
             let read = match reader.next(&mut row)? {
                 Next::End => break,
                 Next::Row if row.iter().all(u8::is_ascii_whitespace) => continue,
-                Next::Row => Ok(without_nan(&row)),
+                Next::Row => Ok(match without_nan(&row) {
+                    Cow::Owned(plain) => plain,
+                    Cow::Borrowed(_) => row,
+                }),
                 Next::Bad(why) => Err(why),
             };
-            take(&name, reader.place(), read.as_deref().map_err(Clone::clone))?;
+            take(&name, &*reader, read)?;
         }
     }
     Ok(())
@@ -215,37 +227,22 @@ pub fn each_batch<E: From<DatasetError>>(
     wrong: impl Fn(usize, &str) -> E,
     mut take: impl FnMut(&[(usize, Vec<u8>)]) -> Result<(), E>,
 ) -> Result<(), E> {
-    for source in sources(&[path.to_owned()], None)? {
-        let mut reader = source.open(LineLimit::DEFAULT, None, &[])?;
-        let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
-        let mut ends = false;
-        while !ends {
-            rows.clear();
-            while rows.len() < AT_ONCE && !ends {
-                let mut row = Vec::new();
-                match reader.next(&mut row)? {
-                    Next::End => ends = true,
-                    Next::Row if row.iter().all(u8::is_ascii_whitespace) => {}
-                    Next::Row => {
-                        if let Cow::Owned(plain) = without_nan(&row) {
-                            row = plain;
-                        }
-                        rows.push((reader.place(), row));
-                    }
-                    Next::Bad(why) => return Err(wrong(reader.place(), &why)),
-                }
-            }
-            if reader.is_table() {
-                rows.par_iter_mut().for_each(|(_, row)| {
-                    if let Some(line) = as_line(row) {
-                        *row = line;
-                    }
-                });
-            }
-            take(&rows)?;
+    let mut pass = |mut rows: Vec<(usize, Vec<u8>)>, are_of_table: bool| {
+        let lines = rows.par_iter_mut().filter(|_| are_of_table);
+        lines.for_each(|(_, row)| *row = as_line(row).unwrap_or_else(|| std::mem::take(row)));
+        take(&rows)
+    };
+    let (mut rows, mut are_of_table) = (Vec::new(), false);
+    each_read(&[path.to_owned()], |_, reader, row| {
+        if rows.len() == AT_ONCE || reader.is_table() != are_of_table {
+            pass(std::mem::take(&mut rows), are_of_table)?;
         }
-    }
-    Ok(())
+        are_of_table = reader.is_table();
+        let row = row.map_err(|why| wrong(reader.place(), &why))?;
+        rows.push((reader.place(), row));
+        Ok::<(), E>(())
+    })?;
+    pass(rows, are_of_table)
 }
 
 /// The trials of the samples that occurred so far.

@@ -134,3 +134,27 @@ fn samples_that_wait_take_what_is_counted_for_them() {
     let counted = 8000 * (8 << 10) + 4 * body.len();
     assert!(grown < counted + (16 << 20), "{grown} of {counted}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_response_is_copies_no_question() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &[]);
+    server.wait_until_ready();
+    let mut row = sample(1);
+    row["question"] = json!("How many apples? ".repeat(12_000));
+    // Many texts, and a text that would be many messages.
+    let messages = json!(vec![json!({"role": "user", "content": "a"}); 30_000]);
+    for (response, status) in [
+        (json!(vec!["a"; 30_000]), 400),
+        (messages.to_string().into(), 200),
+    ] {
+        row["response"] = response;
+        let body = json!({"samples": [row]}).to_string();
+        let before = peak(&server);
+        let answer = server.request("POST", "/v1/judge", &[], &body);
+        assert_eq!(answer.status, status, "{}", answer.text);
+        let grown = peak(&server) - before;
+        assert!(grown < 64 << 20, "{grown} for {}", body.len());
+    }
+}

@@ -176,7 +176,21 @@ fn a_number_beside_options_is_refused_unless_it_is_one_of_them() {
         read(&row("1"), &["reference=choices[answer]"]).unwrap()[1],
         "nitrogen"
     );
+    assert_eq!(
+        read(&row("\"1\""), &["reference=choices[answer]"]).unwrap()[1],
+        "nitrogen"
+    );
     assert_eq!(read(&row("1"), &["reference=answer"]).unwrap()[1], "1");
+    // A list of objects has no text at a place.
+    let objects = row("1").replace(
+        r#"["oxygen", "nitrogen", "4"]"#,
+        r#"[{"text": "oxygen", "label": "x"}, {"text": "nitrogen", "label": "y"}]"#,
+    );
+    let error = read(&objects, &[]).unwrap_err();
+    assert!(
+        error.contains("options in `choices`") && !error.contains("[answer]"),
+        "{error}"
+    );
     // No place of an option, an option, a label, another list.
     for (row, reference) in [
         (row("145"), "145"),

@@ -32,6 +32,14 @@ fn parts_are_told_by_their_types() {
             Ok(ContentPart::LeftOut(TOOL_CALLS)),
         ),
         (
+            json!({"reasoningContent": {"reasoningText": {"text": "a"}}}),
+            Ok(ContentPart::LeftOut(REASONING)),
+        ),
+        (
+            json!({"toolUse": {"name": "f", "input": {}}}),
+            Ok(ContentPart::LeftOut(TOOL_CALLS)),
+        ),
+        (
             json!({"type": "tool_result", "content": "4"}),
             Ok(ContentPart::LeftOut(TOOL_RESULTS)),
         ),
@@ -42,6 +50,7 @@ fn parts_are_told_by_their_types() {
         json!({"type": "image_url", "text": "alt"}),
         json!({"type": "commentary", "text": "a"}),
         json!({"type": "text"}),
+        json!({"image": {"format": "png"}}),
         json!(5),
     ] {
         let why = ContentPart::read(&part).unwrap_err();

@@ -57,10 +57,7 @@ impl Archive {
         bytes: &mut File,
         limit: LineLimit,
     ) -> Result<Option<Self>, DatasetError> {
-        let unreadable = |source| DatasetError::Read {
-            file: file.clone(),
-            source,
-        };
+        let unreadable = |source| DatasetError::unreadable(&*file)(source);
         let mut head = Vec::with_capacity(MAGIC.len());
         let read = io::Read::by_ref(bytes)
             .take(MAGIC.len() as u64)
@@ -116,18 +113,9 @@ impl RowReader for Archive {
             self.packed += member.compressed_size();
             member.take(most as u64 + 1).read_to_end(row)
         });
-        let read = read.and_then(|_| {
-            if self.text.add(row.len(), self.packed) {
-                Ok(())
-            } else {
-                let kind = io::ErrorKind::QuotaExceeded;
-                Err(io::Error::new(kind, Expansion::REFUSED))
-            }
-        });
-        read.map_err(|source| DatasetError::Read {
-            file: format!("sample {} of {}", self.next, self.file),
-            source,
-        })?;
+        let read = read.and_then(|_| self.text.add(row.len(), self.packed));
+        let sample = || format!("sample {} of {}", self.next, self.file);
+        read.map_err(|source| DatasetError::unreadable(sample())(source))?;
         if row.len() > most {
             return Ok(Next::Bad(too_long(row, self.limit)));
         }

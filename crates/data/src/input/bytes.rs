@@ -26,10 +26,13 @@ impl Expansion {
     const TEXT_PER_BYTE: u64 = 2000;
     pub(super) const REFUSED: &str = "it unpacks to more than 1 GiB and 2000 times its size, which is out of proportion: unpack it, if that is what it should hold";
 
-    /// Adds text that came from the first `packed` bytes of a file; false if there is too much of it for them.
-    pub(super) fn add(&mut self, text: usize, packed: u64) -> bool {
+    /// Adds text that came from the first `packed` bytes of a file; an error if there is too much of it for them.
+    pub(super) fn add(&mut self, text: usize, packed: u64) -> io::Result<()> {
         self.text += text as u64;
-        self.text <= Self::TEXT + Self::TEXT_PER_BYTE.saturating_mul(packed)
+        if self.text <= Self::TEXT + Self::TEXT_PER_BYTE.saturating_mul(packed) {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::QuotaExceeded, Self::REFUSED))
     }
 }
 
@@ -57,12 +60,7 @@ struct Unpacked<R> {
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.bytes.read(buffer)?;
-        if !self.text.add(read, self.packed.get()) {
-            return Err(io::Error::new(
-                io::ErrorKind::QuotaExceeded,
-                Expansion::REFUSED,
-            ));
-        }
+        self.text.add(read, self.packed.get())?;
         Ok(read)
     }
 }
@@ -92,9 +90,8 @@ impl Bytes {
     ) -> Result<Self, DatasetError> {
         // No more than must be: a program may write one row and wait for its answer.
         let mut head = Vec::with_capacity(4);
-        if let Err(source) = reader.by_ref().take(4).read_to_end(&mut head) {
-            return Err(DatasetError::Read { file, source });
-        }
+        let read = reader.by_ref().take(4).read_to_end(&mut head);
+        read.map_err(DatasetError::unreadable(&*file))?;
         let compression = match head.as_slice() {
             [0x1f, 0x8b, ..] => Some("gzip"),
             // A frame of zstd, or the skippable frame that some compressors begin with.
@@ -125,10 +122,7 @@ impl Bytes {
                 let decoder: Box<dyn Read> = if compression == "gzip" {
                     Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, bytes)))
                 } else {
-                    match zstd(bytes) {
-                        Ok(decoder) => Box::new(decoder),
-                        Err(source) => return Err(DatasetError::Read { file, source }),
-                    }
+                    Box::new(zstd(bytes).map_err(DatasetError::unreadable(&*file))?)
                 };
                 let unpacked = Unpacked {
                     bytes: decoder,
@@ -198,7 +192,18 @@ impl Bytes {
 
     /// The error for bytes that end too early or cannot be read, after `line` whole lines.
     pub(super) fn broken_off(&self, line: usize, source: io::Error) -> DatasetError {
-        broken_off(&self.file, self.compression, line, source)
+        let file = self.file.clone();
+        match self.compression {
+            Some(compression) if source.kind() != io::ErrorKind::QuotaExceeded => {
+                DatasetError::Compressed {
+                    file,
+                    compression,
+                    line,
+                    source,
+                }
+            }
+            _ => DatasetError::Read { file, source },
+        }
     }
 
     /// Refuses a row, or the space before it, that has not ended so far from its first byte.
@@ -217,27 +222,6 @@ impl Bytes {
             line,
             read,
         }
-    }
-}
-
-/// The error for bytes of a file that end too early or cannot be read, after `line` whole lines.
-fn broken_off(
-    file: &str,
-    compression: Option<&'static str>,
-    line: usize,
-    source: io::Error,
-) -> DatasetError {
-    let file = file.to_owned();
-    match compression {
-        Some(compression) if source.kind() != io::ErrorKind::QuotaExceeded => {
-            DatasetError::Compressed {
-                file,
-                compression,
-                line,
-                source,
-            }
-        }
-        _ => DatasetError::Read { file, source },
     }
 }
 
@@ -280,7 +264,9 @@ mod tests {
         let most = Expansion::TEXT + 1000 * Expansion::TEXT_PER_BYTE;
         assert_eq!(unpacked(most, 1000).unwrap(), most);
         let error = unpacked(most + 1, 1000).unwrap_err();
-        let shown = broken_off("rows.jsonl.zst", Some("zstd"), 7, error).to_string();
+        let packed = Cursor::new(b"\x28\xb5\x2f\xfd");
+        let bytes = Bytes::new("rows.jsonl.zst".into(), packed, LineLimit::DEFAULT, false);
+        let shown = bytes.unwrap().broken_off(7, error).to_string();
         assert!(
             shown.contains("could not read rows.jsonl.zst: it unpacks to more than 1 GiB"),
             "{shown}"

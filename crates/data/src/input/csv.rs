@@ -14,6 +14,7 @@ use crate::messages::{Messages, listed};
 pub(super) struct Csv {
     bytes: Bytes,
     parser: csv_core::Reader,
+    delimiter: u8,
     /// `"key":` of each column, as JSON.
     keys: Vec<String>,
     record: Record,
@@ -30,9 +31,42 @@ struct Record {
     count: usize,
     /// The line of the quote that is still open at the end of the source, where the parser ends the field without an error.
     unclosed: Option<usize>,
+    quotes: Quotes,
+    /// Whether text follows a quote that closes a field, which the parser adds to it.
+    has_text_after: bool,
+}
+
+/// What the byte before is to its field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    /// There is none.
+    Before,
+    Without,
+    Within,
+    /// It is a quote that closes the field, unless another follows.
+    Closed,
+    /// It is space after that.
+    After,
 }
 
 impl Record {
+    /// Follows the quotes of what the parser takes.
+    fn follow(&mut self, bytes: &[u8], delimiter: u8) {
+        for &byte in bytes {
+            self.quotes = match (self.quotes, byte) {
+                (Quotes::Within, b'"') => Quotes::Closed,
+                (Quotes::Within, _) | (Quotes::Before | Quotes::Closed, b'"') => Quotes::Within,
+                (_, b'\r' | b'\n') => Quotes::Before,
+                (_, byte) if byte == delimiter => Quotes::Before,
+                (Quotes::Closed | Quotes::After, b' ' | b'\t') => Quotes::After,
+                (before, _) => {
+                    self.has_text_after |= matches!(before, Quotes::Closed | Quotes::After);
+                    Quotes::Without
+                }
+            };
+        }
+    }
+
     fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let ends = self.ends[..self.count].iter();
         ends.scan(0, |begin, &end| {
@@ -63,11 +97,8 @@ pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
         .flexible(true)
         .from_reader(header);
     let record = reader.byte_records().next().and_then(Result::ok);
-    record
-        .iter()
-        .flatten()
-        .map(|name| String::from_utf8_lossy(name).trim().to_owned())
-        .collect()
+    let name = |name| String::from_utf8_lossy(name).trim().to_owned();
+    record.iter().flatten().map(name).collect()
 }
 
 /// The JSON of a cell that shows no value, or a list or an object with texts, as Python or JSON do, with the mark of such cells.
@@ -87,12 +118,15 @@ impl Csv {
         let mut csv = Self {
             bytes,
             parser: ReaderBuilder::new().delimiter(delimiter).build(),
+            delimiter,
             keys: Vec::new(),
             record: Record {
                 bytes: vec![0; 1 << 10],
                 ends: vec![0; 16],
                 count: 0,
                 unclosed: None,
+                quotes: Quotes::Before,
+                has_text_after: false,
             },
             place: 0,
         };
@@ -113,6 +147,7 @@ impl Csv {
         let (mut read, mut passed_over, mut length) = (0, 0, 0);
         let record = &mut self.record;
         (record.count, record.unclosed) = (0, None);
+        (record.quotes, record.has_text_after) = (Quotes::Before, false);
         self.place = self.parser.line() as usize;
         loop {
             let input = match self.bytes.reader.fill_buf() {
@@ -156,6 +191,7 @@ impl Csv {
             length += written;
             record.count += ends;
             if !at_end {
+                record.follow(&input[..taken], self.delimiter);
                 self.bytes.reader.consume(taken);
                 read += taken as u64;
             }
@@ -204,6 +240,10 @@ impl RowReader for Csv {
                 "the field is within quotes to the end of the file: the quote that opens on line {line} has no partner"
             );
             return bad(row, why);
+        }
+        if record.has_text_after {
+            let why = "text follows the quote that closes a field: a quote within a field is written twice";
+            return bad(row, why.to_owned());
         }
         if record.count != self.keys.len() {
             let why = format!(
@@ -366,6 +406,46 @@ mod tests {
             "",
         ] {
             assert_eq!(marked(cell), None, "{cell}");
+        }
+    }
+
+    #[test]
+    fn text_after_a_quote_that_closes_a_field_is_a_bad_row() {
+        let rows = |text: &str, at_once: usize| {
+            let mut bytes =
+                Bytes::new("rows.csv".into(), io::empty(), LineLimit::DEFAULT, false).unwrap();
+            let text = Cursor::new(format!("a,b\n{text}"));
+            bytes.reader = Box::new(BufReader::with_capacity(at_once, text));
+            let mut csv = Csv::new(bytes, b',').unwrap();
+            let mut row = Vec::new();
+            let mut read = || match csv.next(&mut row).unwrap() {
+                Next::Row => Some(String::from_utf8(row.clone()).unwrap()),
+                Next::Bad(why) => Some(why.split(':').next().unwrap().to_owned()),
+                Next::End => None,
+            };
+            std::iter::from_fn(&mut read).collect::<Vec<_>>()
+        };
+        let bad = "text follows the quote that closes a field";
+        let good = |a: &str| format!("{{\"a\":{},\"b\":\"1\"}}", Value::from(a));
+        for at_once in [1, 3, 100] {
+            for text in [
+                "\"x\"y,1\n",
+                "\"say \"x\"\",1\n",
+                "\"x\" y,1\n",
+                "\"x\"  \"y\",1\r\n",
+                "1,\"x\\\"y\n",
+            ] {
+                assert_eq!(rows(text, at_once), [bad], "{text}");
+            }
+            let text = "\"x\"y,1\n\"x\"\"y\",1\n\"x\" ,1\nx\"y\",1\n\"x\ny\",\"1\"\r\n";
+            let expected = [
+                bad.to_owned(),
+                good("x\"y"),
+                good("x "),
+                good("x\"y\""),
+                good("x\ny"),
+            ];
+            assert_eq!(rows(text, at_once), expected);
         }
     }
 

@@ -78,12 +78,8 @@ impl Source {
                 rows(bytes, None, output, named)
             }
             Self::File(path) => {
-                let unreadable = |source| DatasetError::Read {
-                    file: self.name(),
-                    source,
-                };
-                let mut file = File::open(path).map_err(unreadable)?;
-                let regular = file.metadata().map_err(unreadable)?.is_file();
+                let mut file = File::open(path).map_err(unreadable(path))?;
+                let regular = file.metadata().map_err(unreadable(path))?.is_file();
                 if regular && let Some(log) = Archive::open(self.name(), &mut file, limit)? {
                     return Ok(Box::new(log));
                 }
@@ -118,27 +114,20 @@ fn rows(
         _ => head.clone(),
     };
     let whole = without_mark(&long);
-    if whole.starts_with(b"{")
-        && let Some(list) = preset::list_in(&document::top_keys(whole))
-    {
-        return Ok(Box::new(JsonArray {
-            list,
-            ..JsonArray::new(bytes)
-        }));
-    }
-    if document::is_numbered(whole) {
-        return Ok(Box::new(JsonArray {
-            end: b'}',
-            ..JsonArray::new(bytes)
-        }));
-    }
+    let keys = whole.starts_with(b"{").then(|| document::top_keys(whole));
+    let list = keys.and_then(|keys| preset::list_in(&keys));
+    let is_numbered = document::is_numbered(whole);
     // A lone brace before another object is a damaged line of JSON lines.
     let after = text.get(header.len()..).unwrap_or_default();
-    if header.trim_ascii_end() == b"{" && !after.trim_ascii_start().starts_with(b"{") {
-        return Ok(Box::new(JsonArray {
-            state: ArrayState::Bare,
-            ..JsonArray::new(bytes)
-        }));
+    let is_bare = header.trim_ascii_end() == b"{" && !after.trim_ascii_start().starts_with(b"{");
+    if list.is_some() || is_numbered || is_bare {
+        let mut array = JsonArray::new(bytes);
+        match list {
+            Some(list) => array.list = list,
+            None if is_numbered => array.end = b'}',
+            None => array.state = ArrayState::Bare,
+        }
+        return Ok(Box::new(array));
     }
     if header.first().is_none_or(|&byte| byte == b'{') {
         return Ok(Box::new(JsonLines::new(bytes)));
@@ -229,7 +218,7 @@ impl Finder {
     /// Adds all files of rows in `folder` and its subfolders. A folder that is reached twice (by a symbolic link) is an
     /// error, as for a file, so the walk ends.
     fn folder(&mut self, folder: &Path) -> Result<(), DatasetError> {
-        let real = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
+        let real = fs::canonicalize(folder).map_err(unreadable(folder))?;
         self.once(real, &folder.display().to_string())?;
         let mut paths = fs::read_dir(folder)
             .and_then(|entries| {
@@ -237,7 +226,7 @@ impl Finder {
                     .map(|entry| entry.map(|entry| entry.path()))
                     .collect::<io::Result<Vec<_>>>()
             })
-            .map_err(|source| unreadable(folder, source))?;
+            .map_err(unreadable(folder))?;
         paths.sort();
         for path in paths {
             let name = path
@@ -295,14 +284,11 @@ pub fn is_rows_file(name: &str) -> bool {
 }
 
 fn metadata(path: &Path) -> Result<fs::Metadata, DatasetError> {
-    fs::metadata(path).map_err(|source| unreadable(path, source))
+    fs::metadata(path).map_err(unreadable(path))
 }
 
-fn unreadable(path: &Path, source: io::Error) -> DatasetError {
-    DatasetError::Read {
-        file: path.display().to_string(),
-        source,
-    }
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> DatasetError {
+    DatasetError::unreadable(path.display().to_string())
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -39,7 +39,7 @@ pub(super) struct InputLine {
 pub(super) const INPUT_START: &[u8] = b"{\"input\":";
 
 /// The manifest of a run, with its latest input; `None` if there is no journal.
-pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
+pub(crate) fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalError> {
     let mut line = Vec::new();
     // Checked before opening, which would wait forever on a pipe.
     if journal.metadata().is_ok_and(|metadata| !metadata.is_file()) {
@@ -51,10 +51,7 @@ pub fn finished_manifest(journal: &Path) -> Result<Option<Manifest>, JournalErro
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.and_then(|file| read_line(&mut BufReader::new(file), &mut line, MOST)),
     }
-    .map_err(|source| JournalError::Read {
-        path: journal.to_owned(),
-        source,
-    })?;
+    .map_err(JournalError::unreadable(journal))?;
     if line.pop_if(|byte| *byte == b'\n').is_none() && begins_like_a_journal(&line) {
         return Err(JournalError::NotBegun {
             path: journal.to_owned(),
@@ -85,15 +82,13 @@ pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
     let mut line = Vec::new();
     let mut input = None;
     while read_line(&mut reader, &mut line, MOST).ok()? > 0 {
-        let json: Option<serde_json::Value> = if (line.starts_with(MANIFEST_START)
-            || line.starts_with(INPUT_START))
+        let is_of_input = [MANIFEST_START, INPUT_START]
+            .iter()
+            .any(|it| line.starts_with(it));
+        if is_of_input
             && line.ends_with(b"\n")
+            && let Ok(json) = serde_json::from_slice::<serde_json::Value>(&line)
         {
-            serde_json::from_slice(&line).ok()
-        } else {
-            None
-        };
-        if let Some(json) = json {
             let found = json.get("manifest").unwrap_or(&json).get("input");
             let found = found.and_then(|found| serde_json::from_value(found.clone()).ok());
             input = found.or(input);
@@ -154,10 +149,7 @@ impl Contents {
         resume: Resume<Line>,
     ) -> Result<Option<serde_json::Value>, JournalError> {
         let contents = self;
-        let read = |source| JournalError::Read {
-            path: path.to_owned(),
-            source,
-        };
+        let read = JournalError::unreadable(path);
         file.seek(SeekFrom::Start(0)).map_err(read)?;
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let mut line = Vec::new();
@@ -270,7 +262,7 @@ impl Contents {
 }
 
 /// Text of a foreign or damaged file, shortened for a message.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 200;
     let mut characters = text.chars();
     let beginning: String = characters.by_ref().take(MOST).collect();
@@ -289,10 +281,7 @@ pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), Journa
             file.take(MANIFEST_START.len() as u64)
                 .read_to_end(&mut line)
         })
-        .map_err(|source| JournalError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        .map_err(JournalError::unreadable(path))?;
     if begins_like_a_journal(&line) {
         Ok(())
     } else {
@@ -305,11 +294,9 @@ pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), Journa
 /// Whether a line may be the first of a journal. It may have been torn off, with or without the zeros that some file systems
 /// leave after a power cut.
 fn begins_like_a_journal(line: &[u8]) -> bool {
-    let written = line
-        .iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |last| last + 1);
-    line.starts_with(MANIFEST_START) || MANIFEST_START.starts_with(&line[..written])
+    let last = line.iter().rposition(|byte| *byte != 0);
+    let written = &line[..last.map_or(0, |last| last + 1)];
+    line.starts_with(MANIFEST_START) || MANIFEST_START.starts_with(written)
 }
 
 fn at_end(reader: &mut impl BufRead) -> io::Result<bool> {

@@ -1,9 +1,18 @@
 //! Why a journal cannot be used, and what to do about it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::manifest::{self, Difference};
+
+impl JournalError {
+    pub(super) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| Self::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
 
 /// A journal that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -42,10 +42,7 @@ struct Of {
 impl KeptVerdicts {
     /// Finds the lines of a journal. Their content is checked when they are read.
     pub(crate) fn open(path: &Path) -> Result<Self, JournalError> {
-        let read = |source| JournalError::Read {
-            path: path.to_owned(),
-            source,
-        };
+        let read = JournalError::unreadable(path);
         let file = File::open(path).map_err(read)?;
         let mut reader = BufReader::with_capacity(1 << 16, &file);
         let mut line = Vec::new();
@@ -104,10 +101,7 @@ impl KeptVerdicts {
         };
         let Kept { offset, length, .. } = self.places[found];
         let mut line = vec![0; length as usize];
-        let read = |source| JournalError::Read {
-            path: self.path.clone(),
-            source,
-        };
+        let read = JournalError::unreadable(&self.path);
         self.file
             .seek(SeekFrom::Start(offset))
             .and_then(|_| self.file.read_exact(&mut line))

@@ -26,7 +26,6 @@ mod finished;
 mod kept;
 mod manifest;
 
-use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -36,20 +35,19 @@ use serde::de::DeserializeOwned;
 
 pub use checksum::Checksum;
 use contents::{Contents, InputLine, MOST, ManifestLine, check_beginning};
-pub use contents::{Resume, earlier_input, finished_manifest};
+pub use contents::{Resume, earlier_input};
+pub(crate) use contents::{finished_manifest, shortened};
 pub use error::JournalError;
 pub use finished::{Finished, LinePlace, Noted};
 pub(crate) use kept::KeptVerdicts;
 pub use manifest::{ChatIdentity, Difference, Identity, InputIdentity, Manifest, SamplingSettings};
 
-use super::output::{folder_of, sync_folder};
+use super::output::{folder_of, sync_folder, with_ending};
 use super::spool::temporary;
 
 /// The journal of the run that writes `out`: `OUT.journal`.
 pub fn journal_path(out: &Path) -> PathBuf {
-    let mut path = OsString::from(out);
-    path.push(".journal");
-    path.into()
+    with_ending(out, ".journal")
 }
 
 /// The longest first line in which a date is looked for, in bytes.
@@ -58,18 +56,12 @@ const MAX_MANIFEST: u64 = 1 << 20;
 /// The date with which the chat template of an earlier run was rendered, from the first line of its journal; `None` if there
 /// is no such run or date. A run that is resumed on another day keeps the date it began with.
 pub fn chat_date(journal: &Path) -> Option<String> {
-    let line = begun_line(journal)?;
-    Some(line["manifest"]["chat"]["date"].as_str()?.to_owned())
+    begun(journal)?.chat?.date
 }
 
 /// The manifest that a run began with, for display: its checksum and what follows it are not checked; `None` if there is none, or it
 /// cannot be read.
 pub fn begun(journal: &Path) -> Option<Manifest> {
-    serde_json::from_value(begun_line(journal)?["manifest"].take()).ok()
-}
-
-/// The first line of a journal.
-fn begun_line(journal: &Path) -> Option<serde_json::Value> {
     if !journal.is_file() {
         return None;
     }
@@ -77,7 +69,8 @@ fn begun_line(journal: &Path) -> Option<serde_json::Value> {
     BufReader::new(File::open(journal).ok()?.take(MAX_MANIFEST))
         .read_until(b'\n', &mut line)
         .ok()?;
-    serde_json::from_slice(&line).ok()
+    let mut line: serde_json::Value = serde_json::from_slice(&line).ok()?;
+    serde_json::from_value(line["manifest"].take()).ok()
 }
 
 /// The finished trials of one run, or the answers to the requests of a batch file. The file is open, and locked against
@@ -122,10 +115,7 @@ impl Journal {
             path: path.to_owned(),
             source,
         };
-        let read = |source| JournalError::Read {
-            path: path.to_owned(),
-            source,
-        };
+        let read = JournalError::unreadable(path);
         let not_a_file = || JournalError::NotAFile {
             path: path.to_owned(),
         };

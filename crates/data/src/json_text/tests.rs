@@ -42,3 +42,28 @@ fn what_has_no_such_word_is_not_copied() {
     // It stays no JSON.
     assert!(serde_json::from_str::<serde_json::Value>(JsonText::new("-NaN").as_str()).is_err());
 }
+
+#[test]
+fn whole_numbers_beyond_64_bits_keep_their_digits_as_texts() {
+    let long = "1".repeat(40);
+    for (json, expected) in [
+        (long.as_str(), format!("\"{long}\"")),
+        (
+            r#"{"18446744073709551616":18446744073709551616,"a":[18446744073709551615]}"#,
+            r#"{"18446744073709551616":"18446744073709551616","a":[18446744073709551615]}"#.into(),
+        ),
+        (
+            r#"[-9223372036854775808, -9223372036854775809 ,"\"99999999999999999999"]"#,
+            r#"[-9223372036854775808, "-9223372036854775809" ,"\"99999999999999999999"]"#.into(),
+        ),
+        // Of these a number says as much as it can.
+        ("0.123456789012345678901", "0.123456789012345678901".into()),
+        (
+            "10000000000000000000000e2",
+            "10000000000000000000000e2".into(),
+        ),
+        ("\"\u{e9}\\\\\"", "\"\u{e9}\\\\\"".into()),
+    ] {
+        assert_eq!(with_all_digits(json), expected);
+    }
+}

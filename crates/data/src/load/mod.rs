@@ -8,11 +8,13 @@ use super::error::{BadLines, DatasetError};
 use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
 use super::json_text::JsonText;
 use super::keep::Keep;
+use super::preset::presets;
 use super::rejected::{Rejected, RejectedLine};
 use super::row::Row;
 use super::rows::{RawRow, Rows, RowsBuilder};
 use super::sample::Sample;
 use super::shard::Shard;
+use super::spool::Spool;
 
 /// How inputs become samples.
 #[derive(Debug, Clone, Default)]
@@ -125,13 +127,43 @@ pub fn sample_of_row(row: &str, columns: &ColumnMap) -> Result<Sample, String> {
     one.flatten().ok_or_else(several)
 }
 
+/// Whether a row repeats another of its file: `first` is the first value there of the key that such rows differ in.
+pub fn is_repeated(row: &[u8], columns: &ColumnMap, first: &mut Option<String>) -> bool {
+    let mut read = || {
+        let text = std::str::from_utf8(row).ok()?;
+        let mut keys = presets().iter().filter_map(|preset| preset.once.as_ref());
+        // Nearly no row has such a key.
+        keys.find(|key| text.contains(key.as_str()))?;
+        let text = JsonText::new(text);
+        let row = Row::parse(&text).ok()?;
+        columns.preset(&row).ok()?.repeats(&row, first).ok()
+    };
+    read() == Some(true)
+}
+
 /// Takes a sample of this shard, the row it was read from, its index in that row's list of responses, and how often its
 /// content has occurred, if that is part of the id.
 type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow, usize, Option<u32>) -> Result<(), DatasetError>;
 
 fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<()>, DatasetError> {
     let sources = sources(inputs, options.output.as_deref())?;
-    let mut loader = Loader::new(options, take);
+    let mut loader = Loader {
+        options,
+        take,
+        first_value: None,
+        files: Vec::new(),
+        ids: HashMap::new(),
+        contents: HashMap::new(),
+        fingerprint: blake3::Hasher::new(),
+        earlier_fingerprint: None,
+        bad: BadLines::default(),
+        rejected: 0,
+        spool: Spool::default(),
+        columns: ColumnsUsed::default(),
+        kept: vec![false; options.keep.keys().len()],
+        accepted: 0,
+        lines_read: 0,
+    };
     for source in &sources {
         if loader.full() {
             break;
@@ -139,7 +171,7 @@ fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<
         loader.read(source)?;
     }
     if loader.lines_read == 0 && !loader.full() {
-        let files: Vec<String> = inputs.iter().map(|path| shown(path)).collect();
+        let files: Vec<String> = sources.iter().map(Source::name).collect();
         return Err(DatasetError::Empty {
             files: files.join(", "),
         });
@@ -162,14 +194,6 @@ impl Loaded<()> {
     }
 }
 
-fn shown(path: &Path) -> String {
-    if path.as_os_str() == "-" {
-        "stdin".to_owned()
-    } else {
-        path.display().to_string()
-    }
-}
-
 struct Loader<'o> {
     options: &'o LoadOptions,
     take: Take<'o>,
@@ -186,7 +210,8 @@ struct Loader<'o> {
     /// The first bad lines, where they stop the run.
     bad: BadLines,
     /// All of them, where they do not.
-    rejected: Rejected,
+    rejected: usize,
+    spool: Spool,
     columns: ColumnsUsed,
     /// For each key to be kept, whether a row had it.
     kept: Vec<bool>,
@@ -194,26 +219,7 @@ struct Loader<'o> {
     lines_read: usize,
 }
 
-impl<'o> Loader<'o> {
-    fn new(options: &'o LoadOptions, take: Take<'o>) -> Self {
-        Self {
-            options,
-            take,
-            first_value: None,
-            files: Vec::new(),
-            ids: HashMap::new(),
-            contents: HashMap::new(),
-            fingerprint: blake3::Hasher::new(),
-            earlier_fingerprint: None,
-            bad: BadLines::default(),
-            rejected: Rejected::default(),
-            columns: ColumnsUsed::default(),
-            kept: vec![false; options.keep.keys().len()],
-            accepted: 0,
-            lines_read: 0,
-        }
-    }
-
+impl Loader<'_> {
     /// Whether the limit was reached.
     fn full(&self) -> bool {
         self.full_with(0)
@@ -294,14 +300,9 @@ impl<'o> Loader<'o> {
         let row = Row::parse(&text)?;
         let columns = &self.options.columns;
         let preset = columns.preset(&row)?;
-        if let Some(key) = &preset.once
-            && let Some(value) = row.get(key)?
-        {
-            let first = self.first_value.get_or_insert_with(|| value.text().into());
-            if first != value.text() {
-                self.columns.repeated += 1;
-                return Ok(Vec::new());
-            }
+        if preset.repeats(&row, &mut self.first_value)? {
+            self.columns.repeated += 1;
+            return Ok(Vec::new());
         }
         if row.failed(preset)?.is_some() {
             self.columns.failed += 1;
@@ -331,7 +332,7 @@ impl<'o> Loader<'o> {
             } else {
                 sample.id = self.claim(sample.id, place).inspect_err(|_| {
                     for (sample, _) in &samples {
-                        self.ids.remove(&id_hash(&sample.id));
+                        self.ids.remove(&id_key(&sample.id));
                     }
                 })?;
                 None
@@ -357,7 +358,7 @@ impl<'o> Loader<'o> {
 
     /// Claims a row's own id; an error if an earlier row has it.
     fn claim(&mut self, id: String, place: (u32, u32)) -> Result<String, String> {
-        let hash = id_hash(&id);
+        let hash = id_key(&id);
         if let Some((file, line)) = self.ids.get(&hash) {
             return Err(format!(
                 "the id {id:?} is taken by {}:{line}: ids must be unique in the whole input, or verdicts could not \
@@ -411,8 +412,12 @@ impl<'o> Loader<'o> {
                 reason,
                 text: String::from_utf8_lossy(line).into_owned(),
             };
+            let mut line =
+                serde_json::to_vec(&rejected).map_err(|error| bad_lines(error.into()))?;
+            line.push(b'\n');
             let output = self.options.output.as_deref();
-            self.rejected.add(&rejected, output).map_err(bad_lines)?;
+            self.spool.add(&line, output).map_err(bad_lines)?;
+            self.rejected += 1;
         } else {
             self.bad.add(&file, number, reason);
         }
@@ -424,22 +429,24 @@ impl<'o> Loader<'o> {
             self.bad.lines_read = self.lines_read;
             return Err(DatasetError::BadLines(self.bad));
         }
-        let keys = self.options.keep.keys();
-        let nowhere = keys.iter().zip(&self.kept).filter(|(_, found)| !**found);
-        let nowhere: Vec<&str> = nowhere.map(|(key, _)| *key).collect();
+        let keep = &self.options.keep;
         // With a limit the keys may be in later rows.
-        if self.options.keep.is_strict() && !nowhere.is_empty() && self.accepted > 0 && !self.full()
+        if let Some(keys) = keep.nowhere(&self.kept)
+            && keep.is_strict()
+            && self.accepted > 0
+            && !self.full()
         {
-            return Err(DatasetError::NothingKept {
-                keys: nowhere.join(", "),
-            });
+            return Err(DatasetError::NothingKept { keys });
         }
         Ok(Loaded {
             samples: (),
-            rejected: self.rejected.finish().map_err(bad_lines)?,
+            rejected: Rejected {
+                count: self.rejected,
+                lines: self.spool.finish().map_err(bad_lines)?,
+            },
             fingerprint: shown_hash(&self.fingerprint),
             earlier_fingerprint: self.earlier_fingerprint,
-            keep: keys.into_iter().map(str::to_owned).collect(),
+            keep: keep.keys(),
             columns: self.columns,
             accepted: self.accepted,
             lines_read: self.lines_read,
@@ -461,10 +468,9 @@ fn bad_lines(source: std::io::Error) -> DatasetError {
     }
 }
 
-fn id_hash(id: &str) -> [u8; 16] {
-    let mut hash = [0; 16];
-    hash.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..16]);
-    hash
+fn id_key(id: &str) -> [u8; 16] {
+    let hash = blake3::hash(id.as_bytes());
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
 fn not_utf8(line: &[u8], error: std::str::Utf8Error) -> String {

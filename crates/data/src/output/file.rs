@@ -98,11 +98,9 @@ impl OutputFile {
 
     /// The same file, but in CSV each text that a spreadsheet would take for a formula begins with `'`, if `quotes`.
     #[must_use]
-    pub fn quoting_formulas(self, quotes: bool) -> Self {
-        Self {
-            quotes_formulas: quotes,
-            ..self
-        }
+    pub fn quoting_formulas(mut self, quotes: bool) -> Self {
+        self.quotes_formulas = quotes;
+        self
     }
 
     pub(super) fn quotes_formulas(&self) -> bool {

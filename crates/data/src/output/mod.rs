@@ -135,13 +135,12 @@ fn write_atomically(
             fill_stream(&filled, fill).map_err(whole)?;
             overwrite(path, &mut filled).map_err(in_place)
         }
-        Target::Stream => open(false)
-            .and_then(|file| fill_stream(&file, fill))
-            .map_err(in_place),
         // Opening a descriptor again does not continue at its position, but appending never overwrites what was written before.
-        Target::OtherDescriptor => open(true)
-            .and_then(|file| fill_stream(&file, fill))
-            .map_err(in_place),
+        other @ (Target::Stream | Target::OtherDescriptor) => {
+            open(matches!(other, Target::OtherDescriptor))
+                .and_then(|file| fill_stream(&file, fill))
+                .map_err(in_place)
+        }
         Target::Descriptor(1) => fill_stream(std::io::stdout().lock(), fill).map_err(in_place),
         Target::Descriptor(2) => fill_stream(std::io::stderr().lock(), fill).map_err(in_place),
         Target::Descriptor(number) => target::descriptor(number, path)
@@ -253,6 +252,13 @@ pub fn remove_left_over(path: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// The file with this after its name.
+pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
 }
 
 /// The folder a file lies in; `.` for a bare name.

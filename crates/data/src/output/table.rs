@@ -55,7 +55,7 @@ impl CellKind {
 }
 
 /// The columns of every table and their types, by the verdict line's keys: `confidence.process` becomes the column
-/// `confidence_process`. A key that is neither here nor kept, such as `raw`, is in no table.
+/// `confidence_process`. A key that is neither here nor kept, such as `raw`, is in no table (`raw.completion` is in it as `raw_completion`).
 const COLUMNS: &str = include_str!("columns.tsv");
 
 /// The names of these columns, the keys that lead to their values, and their types.

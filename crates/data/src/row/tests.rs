@@ -58,3 +58,22 @@ fn many_keys_take_little() {
     assert_eq!(row.get("k99999").unwrap().map(RowValue::text), Some("1"));
     assert!(row.has("k0") && !row.has("k100000"));
 }
+
+#[test]
+fn a_path_to_a_name_deeper_in_a_row_is_found_whatever_the_keys() {
+    let line = r#"{"a":{"b":{"question":1}},"c":{"d":{"question":"q"}},"e.question":"q"}"#;
+    let line = JsonText::new(line);
+    let row = Row::parse(&line).unwrap();
+    assert_eq!(
+        row.path_to("query, question").as_deref(),
+        Some("e.question")
+    );
+    // A long key above many: they are searched in no more memory than they take.
+    let key = "k".repeat(1 << 20);
+    let inner: Vec<String> = (0..10_000).map(|at| format!("\"{at}\":0")).collect();
+    let line = format!("{{\"{key}\":{{{},\"question\":\"q\"}}}}", inner.join(","));
+    let line = JsonText::new(&line);
+    let row = Row::parse(&line).unwrap();
+    assert_eq!(row.path_to("question"), Some(format!("{key}.question")));
+    assert_eq!(row.path_to("query"), None);
+}

@@ -1,29 +1,17 @@
-//! The schema of Arrow that many programs keep in a Parquet file's metadata (`ARROW:schema`, a flatbuffer in base64): what
-//! Parquet has no type for, durations and whole numbers of 128 bits, is told by it alone.
+//! The schema of Arrow that many programs keep in a Parquet file's metadata (`ARROW:schema`, a flatbuffer in base64): that
+//! a number is a duration, for which Parquet has no type, is told by it alone.
 //!
 //! <https://github.com/apache/arrow/blob/main/format/Schema.fbs>
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// A duration or a wide number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A count of so many nanoseconds.
-    Duration(i64),
-    /// A whole number of 128 bits, the lowest byte first.
-    Wide { is_signed: bool },
-}
-
 /// The bytes of the flatbuffer in a value of `ARROW:schema`; nothing if it is damaged.
 pub(super) fn bytes(value: &[u8]) -> Vec<u8> {
     let mut bytes = BASE64_STANDARD.decode(value).unwrap_or_default();
     // A message begins with a mark and its length, in earlier versions with its length alone.
-    let before = if bytes.starts_with(b"\xff\xff\xff\xff") {
-        8
-    } else {
-        4
-    };
+    let is_marked = bytes.starts_with(&[0xff; 4]);
+    let before = if is_marked { 8 } else { 4 };
     bytes.drain(..before.min(bytes.len()));
     bytes
 }
@@ -52,29 +40,15 @@ impl<'b> Table<'b> {
         self.listed(5, place)
     }
 
-    /// What a field is, if Parquet does not say it.
-    pub(super) fn kind(self) -> Option<Kind> {
-        const INT: u8 = 2;
+    /// How many nanoseconds a field counts in, if it is a duration.
+    pub(super) fn unit(self) -> Option<i64> {
         const DURATION: u8 = 18;
-        let [number] = self.read(self.slot(2)?)?;
-        let of_kind = self.table(3)?;
-        match number {
-            INT => {
-                let width = i32::from_le_bytes(of_kind.read(of_kind.slot(0)?)?);
-                let is_signed = of_kind.slot(1).and_then(|at| of_kind.read(at));
-                let is_signed = is_signed.is_some_and(|[signed]: [u8; 1]| signed != 0);
-                (width == 128).then_some(Kind::Wide { is_signed })
-            }
-            DURATION => {
-                // Milliseconds, which is the default, are not written.
-                let unit = of_kind.slot(0).map_or(Some([1, 0]), |at| of_kind.read(at));
-                let [unit, _] = unit?;
-                Some(Kind::Duration(
-                    10_i64.pow(9_u32.checked_sub(3 * u32::from(unit))?),
-                ))
-            }
-            _ => None,
-        }
+        let kind = self.read(self.slot(2)?)?;
+        let of_kind = self.table(3).filter(|_| kind == [DURATION])?;
+        // Milliseconds, which is the default, are not written.
+        let unit = of_kind.slot(0).map_or(Some([1, 0]), |at| of_kind.read(at));
+        let [unit, _] = unit?;
+        Some(10_i64.pow(9_u32.checked_sub(3 * u32::from(unit))?))
     }
 
     /// The table that a vector has at a place.

@@ -10,7 +10,7 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::arrow::{self, Kind};
+use super::arrow;
 use crate::json_text::UNNAMED;
 
 const SECOND: i64 = 1_000_000_000;
@@ -46,9 +46,6 @@ pub(super) enum Leaf {
     /// Months, days and milliseconds.
     Interval,
     Uuid,
-    Wide {
-        is_signed: bool,
-    },
     Json,
 }
 
@@ -58,22 +55,22 @@ impl Cell {
     /// The cells of a file's rows, by its schema, the features that `datasets` wrote and the schema of Arrow.
     pub(super) fn of_file(schema: &Type, features: &Value, arrow: &[u8]) -> Self {
         let arrow = arrow::Table::schema(arrow);
-        let columns = schema.get_fields().iter().enumerate();
-        Self::Group(
-            columns
-                .map(|(at, column)| {
-                    let arrow = arrow.and_then(|arrow| arrow.column(at));
-                    Self::new(column, &features[column.name()], arrow)
-                })
-                .collect(),
-        )
+        Self::group(schema, |at, column| {
+            let arrow = arrow.and_then(|arrow| arrow.column(at));
+            Self::new(column, &features[column.name()], arrow)
+        })
+    }
+
+    fn group(kind: &Type, of_field: impl Fn(usize, &Type) -> Self) -> Self {
+        let fields = kind.get_fields().iter().enumerate();
+        Self::Group(fields.map(|(at, field)| of_field(at, field)).collect())
     }
 
     fn new(kind: &Type, feature: &Value, arrow: Option<arrow::Table>) -> Self {
         let feature = of_elements(feature);
         let child = |at| arrow.and_then(|arrow: arrow::Table| arrow.child(at));
         if kind.is_primitive() {
-            return Self::Leaf(Leaf::new(kind, feature, arrow.and_then(arrow::Table::kind)));
+            return Self::Leaf(Leaf::new(kind, feature, arrow.and_then(arrow::Table::unit)));
         }
         let fields = kind.get_fields();
         match (kind.get_basic_info().converted_type(), fields) {
@@ -89,21 +86,13 @@ impl Cell {
                 if !entries.is_primitive() =>
             {
                 let of_entry = |at| child(0).and_then(|entries| entries.child(at));
-                let fields = entries.get_fields().iter().enumerate();
-                Self::Group(
-                    fields
-                        .map(|(at, field)| Self::new(field, &Value::Null, of_entry(at)))
-                        .collect(),
-                )
+                Self::group(entries, |at, field| {
+                    Self::new(field, &Value::Null, of_entry(at))
+                })
             }
-            _ => {
-                let fields = fields.iter().enumerate();
-                Self::Group(
-                    fields
-                        .map(|(at, field)| Self::new(field, &feature[field.name()], child(at)))
-                        .collect(),
-                )
-            }
+            _ => Self::group(kind, |at, field| {
+                Self::new(field, &feature[field.name()], child(at))
+            }),
         }
     }
 
@@ -184,20 +173,15 @@ fn of_elements(mut feature: &Value) -> &Value {
 }
 
 impl Leaf {
-    fn new(kind: &Type, feature: &Value, arrow: Option<Kind>) -> Self {
+    fn new(kind: &Type, feature: &Value, duration: Option<i64>) -> Self {
         let unit = |unit: &TimeUnit| match unit {
             TimeUnit::MILLIS => SECOND / 1000,
             TimeUnit::MICROS => SECOND / 1_000_000,
             TimeUnit::NANOS => 1,
         };
         let info = kind.get_basic_info();
-        let (physical, length) = match kind {
-            Type::PrimitiveType {
-                physical_type,
-                type_length,
-                ..
-            } => (*physical_type, *type_length),
-            Type::GroupType { .. } => return Self::Plain,
+        let Type::PrimitiveType { physical_type, .. } = kind else {
+            return Self::Plain;
         };
         if let ("ClassLabel", Some(names)) = (
             feature["_type"].as_str().unwrap_or_default(),
@@ -211,7 +195,7 @@ impl Leaf {
         }
         let time = |unit, is_utc| Self::Time { unit, is_utc };
         let moment = |unit, is_utc| Self::Moment { unit, is_utc };
-        match (info.logical_type_ref(), info.converted_type(), arrow) {
+        match (info.logical_type_ref(), info.converted_type(), duration) {
             (Some(LogicalType::Uuid), ..) => Self::Uuid,
             (Some(LogicalType::Time(t)), ..) => time(unit(&t.unit), t.is_adjusted_to_u_t_c),
             (Some(LogicalType::Timestamp(t)), ..) => moment(unit(&t.unit), t.is_adjusted_to_u_t_c),
@@ -224,11 +208,8 @@ impl Leaf {
             (_, ConvertedType::TIMESTAMP_MILLIS, _) => moment(SECOND / 1000, false),
             (_, ConvertedType::TIMESTAMP_MICROS, _) => moment(SECOND / 1_000_000, false),
             // The crate reads these in milliseconds.
-            _ if physical == Physical::INT96 => moment(SECOND / 1000, false),
-            (None, _, Some(Kind::Duration(unit))) if physical == Physical::INT64 => {
-                Self::Duration { unit }
-            }
-            (None, _, Some(Kind::Wide { is_signed })) if length == 16 => Self::Wide { is_signed },
+            _ if *physical_type == Physical::INT96 => moment(SECOND / 1000, false),
+            (None, _, Some(unit)) if *physical_type == Physical::INT64 => Self::Duration { unit },
             _ => Self::Plain,
         }
     }
@@ -247,8 +228,9 @@ impl Leaf {
             // Texts are nearly all of a table's bytes, so they are written without a copy.
             Field::Str(text) => Ok(serde_json::to_writer(out, text)?),
             Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
-                Ok(text) => Ok(serde_json::to_writer(out, text)?),
-                Err(_) => Ok(serde_json::to_writer(out, &field.to_json_value())?),
+                Ok(text) if !text.contains('\0') => Ok(serde_json::to_writer(out, text)?),
+                // An object, which is nobody's text.
+                _ => write!(out, "{{\"base64\":{}}}", field.to_json_value()),
             },
             field => Ok(serde_json::to_writer(out, &field.to_json_value())?),
         }
@@ -264,14 +246,6 @@ impl Leaf {
                 place
                     .is_none_or(|place| place >= names.len())
                     .then(|| UNNAMED.to_owned())
-            }
-            (Self::Wide { is_signed }, Field::Bytes(bytes)) => {
-                let bytes: [u8; 16] = bytes.data().try_into().ok()?;
-                Some(if *is_signed {
-                    i128::from_le_bytes(bytes).to_string()
-                } else {
-                    u128::from_le_bytes(bytes).to_string()
-                })
             }
             (Self::Json, Field::Str(text)) => {
                 let json: &RawValue = serde_json::from_str(text).ok()?;
@@ -319,11 +293,8 @@ impl Leaf {
             }
             Self::Duration { unit } => Some(length(i128::from(whole(field)?) * i128::from(*unit))),
             Self::Interval => {
-                let Field::Bytes(bytes) = field else {
-                    return None;
-                };
-                let part =
-                    |at: usize| Some(u32::from_le_bytes(*bytes.data().get(at..)?.first_chunk()?));
+                let bytes = bytes_of(field)?;
+                let part = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
                 let (months, days, milliseconds) = (part(0)?, part(4)?, part(8)?);
                 let parts = [(months / 12, "year"), (months % 12, "month"), (days, "day")];
                 let parts = parts.into_iter().filter(|(count, _)| *count > 0);
@@ -338,15 +309,12 @@ impl Leaf {
                 Some(parts.join(" "))
             }
             Self::Uuid => {
-                let Field::Bytes(bytes) = field else {
-                    return None;
-                };
-                let number = u128::from_be_bytes(bytes.data().try_into().ok()?);
+                let number = u128::from_be_bytes(bytes_of(field)?.try_into().ok()?);
                 let digits = format!("{number:032x}");
                 let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
                 Some(parts.join("-"))
             }
-            Self::Plain | Self::Wide { .. } | Self::Json => None,
+            Self::Plain | Self::Json => None,
         }
     }
 }
@@ -380,21 +348,21 @@ fn shortest(value: f64, text: &str) -> String {
     near.to_string()
 }
 
+fn bytes_of(field: &Field) -> Option<&[u8]> {
+    match field {
+        Field::Bytes(bytes) => Some(bytes.data()),
+        _ => None,
+    }
+}
+
 /// A whole number, however it is stored.
 fn whole(field: &Field) -> Option<i64> {
     Some(match field {
-        Field::Byte(number) => (*number).into(),
-        Field::Short(number) => (*number).into(),
-        Field::Int(number) | Field::Date(number) | Field::TimeMillis(number) => (*number).into(),
-        Field::UByte(number) => (*number).into(),
-        Field::UShort(number) => (*number).into(),
-        Field::UInt(number) => (*number).into(),
-        Field::ULong(number) => i64::try_from(*number).ok()?,
-        Field::Long(number)
-        | Field::TimeMicros(number)
+        Field::Date(number) | Field::TimeMillis(number) => (*number).into(),
+        Field::TimeMicros(number)
         | Field::TimestampMillis(number)
         | Field::TimestampMicros(number) => *number,
-        _ => return None,
+        number => number.to_json_value().as_i64()?,
     })
 }
 

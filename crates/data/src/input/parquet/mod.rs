@@ -32,6 +32,7 @@ use super::bytes::{Bytes, Expansion};
 use super::line::LineLimit;
 use super::{Next, RowReader, too_long};
 use crate::DatasetError;
+use crate::journal::shortened;
 use crate::spool::temporary;
 use juror_base::panics;
 
@@ -65,10 +66,7 @@ impl Parquet {
             None => copy(&mut bytes, output),
         };
         let name = bytes.file;
-        let file = opened.map_err(|source| DatasetError::Read {
-            file: name.clone(),
-            source,
-        })?;
+        let file = opened.map_err(DatasetError::unreadable(&*name))?;
         let footer = panics::guarded(|| footer::read(&file)).flatten();
         let Footer { metadata, cells } = footer.map_err(|reason| damaged(&name, 0, &reason))?;
         let length = file.metadata().map_or(0, |metadata| metadata.len());
@@ -180,16 +178,12 @@ impl Write for Limited<'_> {
     }
 }
 
-/// Flattens a guarded result: a panic of the crate counts as an error of the file.
-fn flat<T>(result: Result<Result<T, ParquetError>, String>) -> Result<T, String> {
-    result.and_then(|read| read.map_err(|error| error.to_string()))
-}
-
+/// The error for a file that cannot be read on; the crate's reasons may hold every byte of a cell.
 fn damaged(file: &str, rows: usize, reason: &str) -> DatasetError {
     DatasetError::Parquet {
         file: file.to_owned(),
         rows,
-        reason: reason.to_owned(),
+        reason: shortened(reason),
     }
 }
 
@@ -198,7 +192,7 @@ impl RowReader for Parquet {
         row.clear();
         let limit = self.limit;
         let next = panics::guarded(|| {
-            let next = self.next_row()?;
+            let next = self.next_row().map_err(|error| error.to_string())?;
             Ok(next.map(|next| {
                 let mut text = Limited {
                     text: &mut *row,
@@ -208,12 +202,16 @@ impl RowReader for Parquet {
                 let _ = self.cells.write_row(&next, &mut text);
             }))
         });
-        let next = flat(next).map_err(|reason| damaged(&self.name, self.row, &reason))?;
-        if next.is_none() {
+        // A panic of the crate counts as an error of the file.
+        let next = next.flatten();
+        if next
+            .map_err(|reason| damaged(&self.name, self.row, &reason))?
+            .is_none()
+        {
             return Ok(Next::End);
         }
         self.row += 1;
-        if !self.text.add(row.len(), self.length) {
+        if self.text.add(row.len(), self.length).is_err() {
             return Err(damaged(&self.name, self.row, Expansion::REFUSED));
         }
         if row.len() > self.limit.bytes() {

@@ -42,16 +42,22 @@ fn refused(bytes: &[u8], why: &str) {
 
 /// A file of two rows and two columns.
 fn two_rows() -> Vec<u8> {
-    let schema = "message schema { required binary id (UTF8); required binary response (UTF8); }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
+    with_responses(" (UTF8)", &["ab".into(), "cd".into()])
+}
+
+/// Such a file with these responses, of this kind.
+fn with_responses(kind: &str, responses: &[ByteArray]) -> Vec<u8> {
+    let schema =
+        format!("message schema {{ required binary id (UTF8); required binary response{kind}; }}");
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
     let mut bytes = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    for texts in [["a", "b"], ["ab", "cd"]] {
+    for texts in [&["a".into(), "b".into()], responses] {
         let mut column = group.next_column().unwrap().unwrap();
         column
             .typed::<ByteArrayType>()
-            .write_batch(&texts.map(ByteArray::from), None, None)
+            .write_batch(texts, None, None)
             .unwrap();
         column.close().unwrap();
     }
@@ -168,10 +174,17 @@ fn a_changed_byte_ends_nothing() {
 }
 
 #[test]
-fn a_panic_of_the_crate_is_an_error_of_the_file() {
-    let panicked = panics::guarded(|| -> Result<(), ParquetError> { panic!("not supported") });
-    let error = flat(panicked).unwrap_err();
-    assert!(error.starts_with("not supported"), "{error}");
+fn bytes_that_are_no_text_are_nobodys_text() {
+    let rows = read(&with_responses("", &[vec![0xff].into(), "cd".into()]));
+    let expected = [
+        r#"{"id":"a","response":{"base64":"/w=="}}"#,
+        r#"{"id":"b","response":"cd"}"#,
+    ];
+    assert_eq!(rows.unwrap(), expected);
+    let long = ByteArray::from(vec![0xff; 5000]);
+    let error = read(&with_responses(" (UTF8)", &[long, "cd".into()])).unwrap_err();
+    assert!(error.contains("cannot be read as Parquet"), "{error}");
+    assert!(error.len() < 400, "{} bytes", error.len());
 }
 
 #[test]

@@ -338,6 +338,22 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
     let columns = ColumnMap::default().with_reasoning(true);
     let pair = Pair::parse(r#"{"gold": "1", "pred": "2"}"#, &columns, &Keep::default()).unwrap();
     assert_eq!(pair.response, "2");
+    // What a table's reader marks as no value is none, as it is of a rollout.
+    for gold in ["nan", "None", "{'a': '4'}"] {
+        let files = Files::new(&[("rows.csv", format!("gold,pred\n{gold},{gold}\n").as_bytes())]);
+        let mut pairs = Vec::new();
+        crate::each_row(&[files.path("rows.csv")], |_, _, row| {
+            let row = std::str::from_utf8(row.unwrap()).unwrap();
+            pairs.push(Pair::parse(row, &columns, &Keep::default()));
+            Ok::<(), DatasetError>(())
+        })
+        .unwrap();
+        let why = pairs[0].as_ref().unwrap_err();
+        assert!(
+            why.contains("`gold` must be a text, not an object or no value"),
+            "{why}"
+        );
+    }
 }
 
 #[test]

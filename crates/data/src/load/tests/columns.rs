@@ -109,10 +109,14 @@ fn columns_that_cannot_be_used_say_what_can() {
     assert!(message(&["question="]).contains("names no key"));
     assert!(message(&["question=a", "question=b"]).contains("two columns, `a` and `b`"));
     let line = r#"{"turns": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}], "answer": "a"}"#;
-    let both = columns(&["question=turns", "response=turns"]);
-    let loaded = Files::one(line).rows(&both).unwrap();
-    assert_eq!(loaded.samples[0].question, "q");
-    assert_eq!(loaded.samples[0].student_answer, "r");
+    for both in [
+        ["question=turns", "response=turns"],
+        ["response=turns", "question=turns"],
+    ] {
+        let loaded = Files::one(line).rows(&columns(&both)).unwrap();
+        assert_eq!(loaded.samples[0].question, "q");
+        assert_eq!(loaded.samples[0].student_answer, "r");
+    }
     assert!(
         message(&["reference=a", "student_answer=a"])
             .contains("`a` is given for reference and for response")

@@ -318,6 +318,62 @@ fn rows_of_other_programs_are_recognised() {
             "b|q|a|r",
         ),
         (
+            "bedrock-batch",
+            r#"{"recordId": "b", "modelInput": {"messages": [{"role": "user", "content": [{"text": "q"}]}]}, "modelOutput": {"output": {"message": {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "t"}}}, {"text": "r"}, {"text": "s"}]}}}, "answer": "a"}"#,
+            "b|q|a|rs",
+        ),
+        (
+            "ollama",
+            r#"{"id": 1, "model": "m", "messages": [{"role": "user", "content": "q"}], "message": {"role": "assistant", "content": "r"}, "done": true, "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "vllm",
+            r#"{"request_id": 1, "messages": [{"role": "user", "content": "q"}], "prompt": "q", "outputs": [{"text": "r"}], "answer": "a"}"#,
+            "1:0|q|a|r",
+        ),
+        (
+            "sglang",
+            r#"{"id": 1, "messages": [{"role": "user", "content": "q"}], "prompt": "q", "text": "r", "meta_info": {}, "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "sglang",
+            r#"{"id": 1, "messages": [{"role": "user", "content": "q"}], "text": "r", "meta_info": {}, "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "gemini-batch",
+            r#"{"key": "k", "messages": [{"role": "user", "content": "q"}], "response": {"candidates": [{"content": {"parts": [{"text": "r"}, {"text": "s"}]}}]}, "answer": "a"}"#,
+            "k|q|a|rs",
+        ),
+        (
+            "anthropic-batch",
+            r#"{"custom_id": "c", "messages": [{"role": "user", "content": "q"}], "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": "r"}]}}, "answer": "a"}"#,
+            "c|q|a|r",
+        ),
+        (
+            "openai-batch",
+            r#"{"custom_id": "c", "messages": [{"role": "user", "content": "q"}], "response": {"body": {"choices": [{"message": {"content": "r"}}]}}, "answer": "a"}"#,
+            "c:0|q|a|r",
+        ),
+        (
+            "llama-cpp",
+            r#"{"id": 1, "content": "r", "id_slot": 0, "prompt": "q", "messages": [{"role": "user", "content": "p"}], "answer": "a"}"#,
+            "1|q|a|r",
+        ),
+        // Two messages are paragraphs of one answer, the parts of one are one text.
+        (
+            "responses-api",
+            r#"{"id": 1, "messages": [{"role": "user", "content": "q"}], "output": [{"type": "message", "content": [{"type": "output_text", "text": "I think."}, {"type": "output_text", "text": " So"}]}, {"type": "web_search_call"}, {"type": "message", "content": [{"type": "output_text", "text": "r"}]}], "answer": "a"}"#,
+            "1|q|a|I think. So\n\nr",
+        ),
+        (
+            "trl",
+            r#"{"id": 1, "messages": [{"role": "user", "content": "q"}], "prompt": "q", "completion": "r", "solution": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
             "braintrust",
             r#"{"id": "b", "input": {"question": "q"}, "output": {"answer": "r"}, "expected": {"answer": "a"}, "scores": {}}"#,
             "b|q|a|r",

@@ -483,13 +483,15 @@ fn what_may_mean_two_things_is_asked_for() {
 #[test]
 fn keys_are_kept() {
     let row =
-        r#"{"question": "q", "answer": "a", "response": "r", "level": 3, "meta": {"source": "x"}}"#;
+        r#"{"question": "q", "answer": "a", "response": "r", "level": 3, "meta": {"source": "x"}, "turns": [{"role": "user", "text": "p"},
+            {"role": "tool", "text": "t"}, {"role": "user", "text": "q"}], "long": [123456789012345678901234567890, 18446744073709551615,
+            -9223372036854775809, 0.5, "12345678901234567890123"]}"#.replace('\n', " ");
     let kept = |keys: &[&str]| {
         let options = LoadOptions {
             keep: Keep::parse(keys),
             ..LoadOptions::default()
         };
-        let files = Files::one(row);
+        let files = Files::one(&row);
         let loaded = files.rows(&options).map_err(|error| error.to_string())?;
         Ok::<_, String>(serde_json::to_string(&loaded.samples[0].kept).unwrap())
     };
@@ -498,6 +500,21 @@ fn keys_are_kept() {
         r#"{"level":3,"meta.source":"x"}"#
     );
     assert!(kept(&["all"]).unwrap().contains(r#""meta":{"source":"x"}"#));
+    // Every value that a path leads to, all digits of a number, and each key once.
+    assert_eq!(
+        kept(&[
+            "turns[role=user].text",
+            "level",
+            "turns[role=tool].text",
+            "level"
+        ])
+        .unwrap(),
+        r#"{"turns[role=user].text":["p","q"],"level":3,"turns[role=tool].text":"t"}"#
+    );
+    assert_eq!(
+        kept(&["long"]).unwrap(),
+        r#"{"long":["123456789012345678901234567890",18446744073709551615,"-9223372036854775809",0.5,"12345678901234567890123"]}"#
+    );
     assert!(
         kept(&["levle"])
             .unwrap_err()

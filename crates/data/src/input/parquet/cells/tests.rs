@@ -62,11 +62,10 @@ fn class_labels_are_their_names_wherever_they_are() {
 #[test]
 fn values_of_polars_are_read() {
     let texts = rows("polars.parquet").unwrap();
-    // More digits than a number of the parser has.
-    assert!(texts[0].starts_with(
-        r#"{"i128":1267650600228229401496703205376,"u128":170141183460469231731687303715884105729,"#
+    // Parquet has no whole numbers of 128 bits: they are bytes, which are nobody's answer.
+    assert!(texts[1].starts_with(
+        r#"{"i128":{"base64":"+////////////////////w=="},"u128":{"base64":"BQAAAAAAAAAAAAAAAAAAAA=="},"#
     ));
-    assert!(texts[1].starts_with(r#"{"i128":-5,"u128":5,"#));
     assert!(
         texts[1].contains(r#""f32":NaN,"f64":-Infinity"#),
         "{}",
