@@ -301,6 +301,33 @@ fn pages_show_what_is_asked_for() {
 }
 
 #[test]
+fn a_label_by_the_id_of_a_row_is_that_of_its_only_response() {
+    let folder = Folder::new();
+    let label =
+        |id: &str, right: bool| json!({"id": id, "outcome_label": right}).to_string() + "\n";
+    let of_row = |id: &str, row: &str| {
+        let mut line = verdict(id, 0, Some((true, true)), 0.9);
+        line["group"] = json!(row);
+        line.to_string() + "\n"
+    };
+    folder.write("labels.jsonl", label("7", false) + &label("8", false));
+    let verdicts = [
+        of_row("7:0", "7"),
+        of_row("8:0", "8"),
+        of_row("8:1", "8"),
+        of_row("8:2", "8"),
+    ];
+    folder.write("verdicts.jsonl", verdicts.concat());
+    let server = view(&folder, &["verdicts.jsonl", "--labels", "labels.jsonl"]);
+    // It is unknown whose label that of 8 is.
+    let page = server.get("/?kind=outcome_miss");
+    assert_eq!(lines(&page), [1], "{}", page.text);
+    let summary = server.get("/summary").json();
+    let html = summary["html"].as_str().unwrap();
+    assert!(html.contains("outcome</th><td>1</td><td>0.0 "), "{html}");
+}
+
+#[test]
 fn kept_keys_and_tables_do_without_rows() {
     let folder = Folder::new();
     folder.write("rows.jsonl", rollouts(6));
@@ -491,6 +518,23 @@ fn a_journal_is_followed_while_it_grows() {
             .text
             .contains("0123456789abcdef")
     );
+    // What a server left open is judged again.
+    let of_trial = |status: &str, open: bool| {
+        let mut line = verdict("r4", 0, None, 0.9);
+        line["status"] = json!(status);
+        line["open"] = json!(open);
+        line.to_string() + "\n"
+    };
+    append(&of_trial("failed", true));
+    wait_until("it failed", || verdicts(&server) == 4);
+    assert!(server.get("/summary").text.contains("failed"));
+    append(&of_trial("failed", true));
+    append(&of_trial("unparsed", false));
+    wait_until("it is judged", || {
+        !server.get("/summary").text.contains("failed")
+    });
+    assert_eq!(verdicts(&server), 4);
+    assert_eq!(lines(&server.get("/?status=unparsed")), [9]);
     // A run that is begun anew.
     folder.write("out.jsonl.journal", "{\"manifest\":{}}\n");
     wait_until("it is read anew", || verdicts(&server) == 0);

@@ -108,10 +108,8 @@ impl Filter {
     /// The indices of the wanted verdicts, sorted.
     pub(crate) fn select(&self, index: &Index, sort: Sort) -> Vec<u32> {
         // A subject that no sample has lets nothing through.
-        let subject = self
-            .subject
-            .as_ref()
-            .map(|name| index.samples.subjects.find(name));
+        let find = |name: &String| index.samples.subjects.find(name);
+        let subject = self.subject.as_ref().map(find);
         let is_wanted = |at: &u32| {
             let at = *at as usize;
             let scored = &index.scored[at];
@@ -123,12 +121,9 @@ impl Filter {
             ];
             let in_range = || {
                 let reward = index.reward(at);
-                let from = self
-                    .from
-                    .is_none_or(|from| reward.is_some_and(|reward| reward >= from));
-                from && self
-                    .to
-                    .is_none_or(|to| reward.is_some_and(|reward| reward <= to))
+                let is_from = |from| reward.is_some_and(|reward| reward >= from);
+                let is_to = |to| reward.is_some_and(|reward| reward <= to);
+                self.from.is_none_or(is_from) && self.to.is_none_or(is_to)
             };
             let of_subject = || {
                 subject.is_none_or(|number| {

@@ -128,10 +128,8 @@ impl Browser {
             });
             bytes.drain(..=end);
         }
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
+        let end = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = end.map_or(0, |end| end + 1);
         let mut lines = Vec::new();
         let mut start = 0;
         for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
@@ -175,10 +173,8 @@ impl Browser {
 
     /// Adds lines, given as their offsets, numbers and texts.
     fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), EvalError> {
-        let plain: Vec<Cow<[u8]>> = lines
-            .par_iter()
-            .map(|(.., line)| without_nan(line))
-            .collect();
+        let plain = lines.par_iter().map(|(.., line)| without_nan(line));
+        let plain: Vec<Cow<[u8]>> = plain.collect();
         let parsed: Vec<_> = lines
             .par_iter()
             .zip(&plain)

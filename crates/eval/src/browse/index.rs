@@ -1,6 +1,6 @@
 //! What is kept in memory of each verdict: its content, and the place of its line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::source::Source;
@@ -34,6 +34,12 @@ pub(crate) struct Index {
     pub(super) places: Vec<VerdictPlace>,
     /// The bits of each sample's trials.
     said: Vec<u8>,
+    /// The places of the verdicts that are open, by sample and trial.
+    open: HashMap<(u32, u32), usize>,
+    /// Of samples that are known by the ids of their rows alone, what they are known as, if no other of the row has a verdict.
+    rows_of: HashMap<u32, u32>,
+    /// The first of these of each row.
+    firsts: HashMap<u32, u32>,
     /// The number of samples with a verdict.
     pub(crate) judged: usize,
     pub(crate) rows: Option<Arc<Rows>>,
@@ -55,6 +61,9 @@ impl Index {
         Self {
             said: vec![0; samples.labelled.len()],
             samples,
+            open: HashMap::new(),
+            rows_of: HashMap::new(),
+            firsts: HashMap::new(),
             scored: Vec::new(),
             judged: 0,
             places: Vec::new(),
@@ -71,9 +80,12 @@ impl Index {
     /// Removes all verdicts: the file is read from its beginning again.
     pub(super) fn clear(&mut self, source: Arc<Source>) {
         let samples = std::mem::take(&mut self.samples);
-        let generation = self.generation + 1;
-        *self = Self::new(samples, self.rows.take(), source);
-        self.generation = generation;
+        *self = Self {
+            generation: self.generation + 1,
+            rows_of: std::mem::take(&mut self.rows_of),
+            firsts: std::mem::take(&mut self.firsts),
+            ..Self::new(samples, self.rows.take(), source)
+        };
     }
 
     /// Adds the verdict of a line of this number, counted from 1.
@@ -86,7 +98,16 @@ impl Index {
     ) {
         let sample = self.samples.place(&line.id).unwrap_or_else(|| {
             self.said.push(0);
-            self.samples.add(&line.id, label.unwrap_or_default())
+            let row = line.group.as_deref();
+            let row = row.and_then(|row| self.samples.places.own(row));
+            let sample = self.samples.add(&line.id, label.unwrap_or_default());
+            if let Some(row) = row {
+                match *self.firsts.entry(row).or_insert(sample) {
+                    first if first == sample => self.rows_of.insert(sample, row),
+                    first => self.rows_of.remove(&first),
+                };
+            }
+            sample
         });
         let scored = scored(line, sample, number);
         if let Some(said) = self.said.get_mut(sample as usize) {
@@ -103,12 +124,28 @@ impl Index {
             self.rewards.0 += reward;
             self.rewards.1 += 1;
         }
-        self.scored.push(scored);
-        self.places.push(VerdictPlace {
+        let place = VerdictPlace {
             offset,
             length,
             reward: line.reward.map_or(f32::NAN, |reward| reward as f32),
-        });
+        };
+        let trial = (sample, line.trial);
+        // In a journal the next line of a trial that a server left open takes that one's place.
+        let at = self.open.remove(&trial).unwrap_or(self.scored.len());
+        if let Some(before) = self.scored.get_mut(at) {
+            let status = std::mem::replace(before, scored).status;
+            self.by_status.retain(|of, count| {
+                *count -= usize::from(*of == status);
+                *count > 0
+            });
+            self.places[at] = place;
+        } else {
+            self.scored.push(scored);
+            self.places.push(place);
+        }
+        if line.open {
+            self.open.insert(trial, at);
+        }
     }
 
     /// Records a line that is not a verdict.
@@ -124,19 +161,20 @@ impl Index {
 
     /// The reward of a verdict.
     pub(crate) fn reward(&self, at: usize) -> Option<f32> {
-        self.places
-            .get(at)
-            .map(|place| place.reward)
-            .filter(|reward| !reward.is_nan())
+        let reward = self.places.get(at)?.reward;
+        (!reward.is_nan()).then_some(reward)
     }
 
     /// The label of a verdict's sample; an empty one if it has none.
     pub(crate) fn labelled(&self, scored: &Scored) -> Labelled {
-        self.samples
-            .labelled
-            .get(scored.sample as usize)
-            .copied()
-            .unwrap_or_default()
+        let sample = self.known_as(scored.sample) as usize;
+        let labelled = self.samples.labelled.get(sample);
+        labelled.copied().unwrap_or_default()
+    }
+
+    /// The sample that has the texts and the label of this one: itself, or its row's.
+    pub(super) fn known_as(&self, sample: u32) -> u32 {
+        self.rows_of.get(&sample).copied().unwrap_or(sample)
     }
 
     /// Whether the trials of a sample disagree on whether it is right.

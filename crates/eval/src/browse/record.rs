@@ -9,13 +9,9 @@ use super::index::{Index, VerdictPlace};
 use super::source::Source;
 use crate::EvalError;
 use crate::eval::{Labelled, Miss, Scored};
-use juror_data::{ColumnMap, Needs, Rows, Sample, sample_of_row, without_nan};
-
-/// Lines closer together than this are read at once, including the gap.
-const GAP: u64 = 4 << 10;
-
-/// The most bytes of lines read at once, unless a single line is longer.
-const SPAN: u64 = 1 << 20;
+use juror_data::{
+    ColumnMap, Needs, Rows, Sample, Samples as _, sample_of_row, together, without_nan,
+};
 
 /// The texts of a sample and of the verdict on it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,19 +64,8 @@ impl Files {
         let mut rest = needed;
         while let Some(first) = rest.first() {
             let start = first.place.offset;
-            let mut end = start;
-            let together = rest.iter().take_while(|one| {
-                let (from, to) = (
-                    one.place.offset,
-                    one.place.offset + u64::from(one.place.length),
-                );
-                let near = end == start || (from >= end && from <= end + GAP && to - start <= SPAN);
-                if near {
-                    end = to;
-                }
-                near
-            });
-            let count = together.count();
+            let places = rest.iter().map(|one| (one.place.offset, one.place.length));
+            let (count, end) = together(places);
             let bytes = self.source.read_exact(start, (end - start) as usize);
             let bytes = bytes.map_err(EvalError::unreadable(&self.source.path))?;
             for one in &rest[..count] {
@@ -102,10 +87,8 @@ impl Files {
         let Some(rows) = &self.rows else {
             return Ok(samples);
         };
-        let known = needed
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| self.is_in_rows(one));
+        let known = needed.iter().enumerate();
+        let known = known.filter(|(_, one)| self.rows_with(one).is_some());
         let (slots, positions): (Vec<usize>, Vec<usize>) =
             known.map(|(slot, one)| (slot, one.sample as usize)).unzip();
         let read = rows.fetch_where(&positions, may_be)?;
@@ -115,22 +98,16 @@ impl Files {
         Ok(samples)
     }
 
-    /// Whether a verdict's sample is in the rows.
-    pub(super) fn is_in_rows(&self, needed: &Needed) -> bool {
-        use juror_data::Samples as _;
-        self.rows
-            .as_ref()
-            .is_some_and(|rows| (needed.sample as usize) < rows.count())
+    /// The rows, if a verdict's sample is in them.
+    pub(super) fn rows_with(&self, needed: &Needed) -> Option<&Rows> {
+        let rows = self.rows.as_deref();
+        rows.filter(|rows| (needed.sample as usize) < rows.count())
     }
 
     /// The length of a verdict's line and its sample's texts, in bytes.
     pub(super) fn bytes(&self, needed: &Needed) -> usize {
-        use juror_data::Samples as _;
-        let rows = self
-            .rows
-            .as_ref()
-            .filter(|rows| (needed.sample as usize) < rows.count());
-        let of_row = rows.map_or(0, |rows| rows.outline(needed.sample as usize).bytes);
+        let of_row = self.rows_with(needed);
+        let of_row = of_row.map_or(0, |rows| rows.outline(needed.sample as usize).bytes);
         needed.place.length as usize + of_row
     }
 }
@@ -141,7 +118,7 @@ impl Index {
         Some(Needed {
             at,
             place: *self.places.get(at as usize)?,
-            sample: self.scored.get(at as usize)?.sample,
+            sample: self.known_as(self.scored.get(at as usize)?.sample),
         })
     }
 
@@ -188,13 +165,7 @@ pub(super) fn texts(
     sample: Option<Sample>,
     columns: &ColumnMap,
 ) -> Texts {
-    let text = |key: &str| {
-        verdict
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key: &str| verdict.get(key).and_then(Value::as_str);
     // Rows of labels alone have none.
     let has_texts =
         |sample: &Sample| !(sample.question.is_empty() && sample.student_answer.is_empty());
@@ -202,11 +173,11 @@ pub(super) fn texts(
     let sample = sample.or_else(|| kept_sample(verdict, columns));
     let sample = sample.unwrap_or_default();
     Texts {
-        id: text("id"),
+        id: text("id").unwrap_or_default().into(),
         question: sample.question,
         reference: sample.reference_answer,
         response: sample.student_answer,
-        reason: text("reason"),
+        reason: text("reason").unwrap_or_default().into(),
     }
 }
 

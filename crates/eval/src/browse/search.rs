@@ -133,10 +133,8 @@ impl Search {
                 }
                 let files = Files::from_index(&index);
                 let mut bytes = 0;
-                let part = order[at..]
-                    .iter()
-                    .take(VERDICTS)
-                    .filter_map(|at| index.needed(*at));
+                let part = order[at..].iter().take(VERDICTS);
+                let part = part.filter_map(|at| index.needed(*at));
                 let part = part.take_while(|one| {
                     // The first verdict always fits.
                     let fits = bytes == 0 || bytes + files.bytes(one) <= BYTES;
@@ -180,7 +178,7 @@ impl Search {
         };
         // If only the verdict contains the text, its sample is read for the record.
         let held = |((needed, line), sample): ((&Needed, &Vec<u8>), Option<Sample>)| {
-            let has_row = files.is_in_rows(needed);
+            let has_row = files.rows_with(needed).is_some();
             let in_line = (self.within.is_of_verdict() || !has_row) && self.may_be_in(line);
             if sample.is_none() && !in_line {
                 return Ok(None);
@@ -192,10 +190,8 @@ impl Search {
                 return Ok(None);
             }
             if has_row && !known {
-                let sample = files
-                    .samples(std::slice::from_ref(needed), &|_| true)?
-                    .pop();
-                all = texts(&verdict, sample.flatten(), &browser.columns);
+                let mut samples = files.samples(std::slice::from_ref(needed), &|_| true)?;
+                all = texts(&verdict, samples.pop().flatten(), &browser.columns);
             }
             Ok(Some((verdict, all)))
         };

@@ -1,10 +1,11 @@
 //! Counts and figures of all verdicts.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::follow::Browser;
 use super::index::Index;
-use crate::eval::{Measures, Scores, Task};
+use crate::eval::{Measures, Scored, Scores, Task};
 use juror_base::threads::lock;
 use juror_data::verdict::Status;
 
@@ -15,7 +16,7 @@ pub(super) const RESAMPLES: usize = 1000;
 pub(crate) struct Summary {
     pub(crate) verdicts: usize,
     pub(crate) samples: usize,
-    pub(crate) by_status: Vec<(Status, usize)>,
+    pub(crate) by_status: BTreeMap<Status, usize>,
     pub(crate) mean_reward: Option<f64>,
     pub(crate) unreadable: usize,
     pub(crate) first_unreadable: Option<(u32, String)>,
@@ -71,7 +72,12 @@ impl Figures {
         let mut order: Vec<u32> = (0..index.count() as u32).filter(is_labelled).collect();
         // The trials of a sample must be adjacent.
         order.sort_by_key(|at| index.scored[*at as usize].sample);
-        let scored: Vec<_> = order.iter().map(|at| index.scored[*at as usize]).collect();
+        let known = |at: &u32| {
+            let scored = index.scored[*at as usize];
+            let sample = index.known_as(scored.sample);
+            Scored { sample, ..scored }
+        };
+        let scored: Vec<_> = order.iter().map(known).collect();
         let measures = Measures::new(&scored, &index.samples, RESAMPLES, |_| true);
         let scores: Vec<(Task, Scores)> = measures.tasks.into_iter().collect();
         kept.of = Some((index.generation, index.count()));
@@ -88,11 +94,7 @@ impl Summary {
         Self {
             verdicts: index.count(),
             samples: index.judged,
-            by_status: index
-                .by_status
-                .iter()
-                .map(|(status, count)| (*status, *count))
-                .collect(),
+            by_status: index.by_status.clone(),
             mean_reward: (count > 0).then(|| sum / count as f64),
             unreadable: index.unreadable,
             first_unreadable: index.first_unreadable.clone(),
