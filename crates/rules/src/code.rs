@@ -1,8 +1,8 @@
 //! Values as programs write them: a reference in quotes or in brackets is compared as the program would.
 
-use crate::extract;
 use crate::gsm8k::decimal::Decimal;
 use crate::lexicon::words::ANNOUNCES_OUTPUT;
+use crate::{extract, lexicon};
 
 /// How deeply brackets nest.
 const MOST_DEEP: usize = 32;
@@ -169,7 +169,7 @@ fn stated(statement: &str) -> Option<(&str, Value)> {
 
 /// The value that ends the last line of a response that holds one.
 fn last(text: &str) -> Option<(&str, Value)> {
-    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(WINDOW))..];
+    let text = lexicon::ending(text, WINDOW);
     if let Some(block) = text.trim_end().strip_suffix("```")
         && let Some(at) = block.rfind("```")
         && let Some(value) = whole(&text[at..])

@@ -5,7 +5,7 @@ use crate::answer::{Answer, Unit};
 use crate::config::Config;
 use crate::lexicon::numbers::{cardinal, ordinal};
 use crate::lexicon::units::{currency, currency_signs};
-use crate::lexicon::words;
+use crate::lexicon::{is_digit, words};
 use crate::verifier::Side;
 use crate::{alternatives, compare, extract, parse};
 
@@ -45,7 +45,7 @@ impl Doubts<'_> {
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
             (&|| other_currency(gold, pred), "another currency"),
-            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, said)) || names_another_unit(b, a, None), "a word after the number may be its unit"),
+            (&|| names_another_unit(a, b, extract::unit_of(pred.around().1)) || names_another_unit(b, a, None), "a word after the number may be its unit"),
             (&|| extract::holds(&gold.text, &pred.text, said), "what is counted holds what the reference counts"),
             (&called_otherwise, "the same value of differently named things"),
             (&|| names_swapped(stated, said), "the same numbers with other names"),
@@ -75,7 +75,7 @@ impl Doubts<'_> {
             (&|| unknown_words(a, b) && (extract::is_foreign(response) || !response.trim().contains(' ')), "words that may be a number"),
             (&|| goes_on((&gold.text, a), pred, b), "what was read is not the whole answer"),
             (&|| may_be_read_so((&gold.text, a), (&pred.text, b), config), "read in another way the two are equal"),
-            (&|| names_another_unit(a, b, extract::unit_after(&pred.text, &pred.statement).filter(|it| !it.is_ascii())), "a word after the number may be its unit"),
+            (&|| names_another_unit(a, b, extract::unit_of(pred.around().1).filter(|it| !it.is_ascii())), "a word after the number may be its unit"),
             (&|| in_parts(a, b) || in_parts(b, a), "a measure in several units may be their sum"),
             (&|| gold.doubtful || pred.doubtful, "the answer may be another part of what was said"),
             (&|| (gold_config.decimal.is_none() || config.decimal.is_none()) && extract::same_but_for_comma(&gold.text, &pred.text), "the comma may be a decimal one"),
@@ -91,7 +91,7 @@ impl Doubts<'_> {
         #[rustfmt::skip]
         let doubts: [(&dyn Fn() -> bool, &str); 5] = [
             (&|| ends_ratio(self.answers[0], pred), MENTIONED),
-            (&|| matches!(a, Answer::Quantity(it) if it.unit.is_some()) && extract::unit_after(&pred.text, &pred.statement).is_some_and(|it| words::SQUARED.contains(it)), "an area or a volume against another unit"),
+            (&|| matches!(a, Answer::Quantity(it) if it.unit.is_some()) && extract::unit_of(pred.around().1).is_some_and(|it| words::SQUARED.contains(it)), "an area or a volume against another unit"),
             (&|| spoken_otherwise(&gold.text, pred, equal), "a ratio in words may be a range, a score or a time"),
             (&|| lone_unit(&gold.text) != lone_unit(&pred.text), "a letter after π or a root may be no unit"),
             (&announced_later, "another answer is announced after the box"),
@@ -105,18 +105,19 @@ impl Doubts<'_> {
         let (response, config) = (self.texts[1], self.configs[1]);
         let read = value_of(pred, a);
         let truths = matches!((a, b), (Answer::Truth(_), Answer::Truth(_)));
-        let more =
-            extract::bare(response) != pred.text && response.trim().contains(char::is_whitespace);
+        let more = || {
+            extract::bare(response) != pred.text && response.trim().contains(char::is_whitespace)
+        };
         // "(x, y) = (2, 3) and xy = 6" states several things.
         let unannounced = !extract::is_announced(pred.method)
             && (is_among(a, b, config)
-                || more && other_form(gold, pred)
+                || more() && other_form(gold, pred)
                 || extract::mentions_part(response, &gold.text));
         let story = pred.statement.split_whitespace().nth(LONG).is_some();
         unannounced
             || (!extract::is_announced(pred.method) || pred.method == "opening")
                 && !truths
-                && more
+                && more()
                 && extract::holds_near_end(response, read, &gold.text)
             || story && extract::holds_near_end(&pred.statement, read, &gold.text)
     }
@@ -130,8 +131,7 @@ impl Doubts<'_> {
             return false;
         };
         // "It dropped by 8, so it is 5 degrees now."
-        let digit = |it: char| it.is_ascii_digit();
-        let by_itself = |it: &str| !it.starts_with(digit) || it.starts_with(&*without.text);
+        let by_itself = |it: &str| !it.starts_with(is_digit) || it.starts_with(&*without.text);
         !without.text.starts_with(['-', '+'])
             && extract::falls(&without.statement)
             && without.statement.split(" by ").skip(1).all(by_itself)
@@ -147,16 +147,19 @@ fn called(statement: &str) -> Option<(&str, String)> {
         .trim_start_matches(['$', ' ', '*'])
         .split_once('(')?;
     let (argument, value) = rest.split_once(')')?;
-    let argument = argument.replace("\\mid", "|").replace(' ', "");
     let plain = matches!(name.len(), 1..4) && name.chars().all(char::is_alphabetic);
-    let special = argument.contains(|it: char| it.is_ascii_digit() || it == '|');
-    (plain && special && value.trim_start().starts_with('=')).then_some((name, argument))
+    if !(plain && value.trim_start().starts_with('=')) {
+        return None;
+    }
+    let argument = argument.replace("\\mid", "|").replace(' ', "");
+    let special = argument.contains(|it| is_digit(it) || it == '|');
+    special.then_some((name, argument))
 }
 
 /// The words right after numbers, with the numbers.
 fn named(text: &str) -> Vec<(&str, &str)> {
-    let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric()).collect();
-    let pairs = words.windows(2).map(|it| (it[1], it[0]));
+    let words = || text.split(|it: char| !it.is_alphanumeric());
+    let pairs = words().skip(1).zip(words());
     let number = |it: &str| it.parse::<u64>().is_ok();
     let pairs = pairs.filter(|(name, it)| number(it) && name.len() > 2 && !number(name));
     pairs.collect()
@@ -218,6 +221,10 @@ fn other_share(gold: &str, pred: &str) -> bool {
     let any = |text: &str, list: &words::List| list.iter().any(|it| text.contains(it));
     let points = |text: &str| any(text, &words::PERCENTAGE_POINT);
     let percent = |text: &str| text.contains('%') || any(text, &words::PERCENT);
+    // "$\frac{1}{2}$"
+    if !percent(pred) && !percent(gold) {
+        return false;
+    }
     points(gold) != points(pred) && percent(if points(gold) { pred } else { gold })
         || any(gold, &words::REDUCES)
             && !any(pred, &words::REDUCES)
@@ -230,8 +237,7 @@ fn other_place(gold: &str, pred: &str) -> bool {
     let place = |it: &str| ordinal(&it.to_ascii_lowercase());
     let Some(own) = place(extract::bare(gold)) else {
         // "3 years" and "第3年", "3rd year", "year 3", but not "hour 13"
-        let digit = |it: char| it.is_ascii_digit();
-        let bare = gold.trim_start_matches(digit);
+        let bare = gold.trim_start_matches(is_digit);
         let (number, unit) = (&gold[..gold.len() - bare.len()], bare.trim_start());
         let known = || unit.ends_with('s') || parse::unit(unit).is_some();
         // "5 people" and "5人目"
@@ -239,7 +245,8 @@ fn other_place(gold: &str, pred: &str) -> bool {
         if number.is_empty() || gold.contains(['第', '目', '째']) || !counts() {
             return false;
         }
-        let says = |text: &str, it: &str| text.split(it).skip(1).any(|it| !it.starts_with(digit));
+        let says =
+            |text: &str, it: &str| text.split(it).skip(1).any(|it| !it.starts_with(is_digit));
         let named = format!("{} {number}", unit.trim_end_matches('s'));
         let named = unit.len() > 2 && says(&pred.to_ascii_lowercase(), &named);
         let called = |it: &str| it.starts_with(number) && place(it).is_some();
@@ -289,7 +296,7 @@ fn other_rate(gold: &Side<'_>, pred: &Side<'_>) -> bool {
 
 /// Does what was read become a rate by what follows it: "120 words a minute", "sixty kilometres every hour"?
 fn is_rate(pred: &Side<'_>) -> bool {
-    let (_, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let (_, after) = pred.around();
     let mut words = after.split(|it: char| !it.is_alphabetic()).skip(1);
     let dimension = |it: &str| parse::unit(it).and_then(|it| it.dimension);
     let time = |it: &str| dimension(it).is_some_and(|it| Some(it) == dimension("s"));
@@ -353,7 +360,7 @@ fn other_currency(gold: &Side<'_>, pred: &Side<'_>) -> bool {
         };
         quantity.or_else(|| extract::currency_code(&side.statement))
     }
-    named(gold).zip(named(pred)).is_some_and(|(a, b)| a != b)
+    named(gold).is_some_and(|own| named(pred).is_some_and(|it| it != own))
 }
 
 /// Is what was read only the end of a ratio, as in "a ratio of 1 to 4", or of a chance, as in "one in six"?
@@ -362,7 +369,7 @@ fn ends_ratio(gold: &Answer, pred: &Side<'_>) -> bool {
         Answer::Ratio(_) => &[" to "],
         _ => &[" in ", " out of "],
     };
-    let (before, _) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let (before, _) = pred.around();
     // "one in a hundred"
     let article = words::MAKES_RATE.iter();
     let mut before_article = article.filter_map(|it| before.strip_suffix(' ')?.strip_suffix(it));
@@ -376,11 +383,9 @@ fn ends_ratio(gold: &Answer, pred: &Side<'_>) -> bool {
 /// Is a ratio or a chance in words, and the reference none? Then it may be a range, a score, or a time of day: "ten to two".
 fn spoken_otherwise(gold: &str, pred: &Side<'_>, equal: bool) -> bool {
     let joined = |it: &&str| pred.statement.contains(*it);
-    let mixed = pred.statement.contains(" and ");
-    let spoken = !pred.statement.contains(|it: char| it.is_ascii_digit());
-    spoken
-        && pred.text.contains([':', '/'])
-        && !mixed
+    pred.text.contains([':', '/'])
+        && !pred.statement.contains(is_digit)
+        && !pred.statement.contains(" and ")
         && [" to ", " in ", " out of "].iter().any(joined)
         && !(equal && (gold.contains([':', '/']) || gold.contains("frac")))
 }
@@ -435,16 +440,16 @@ fn unknown_words(gold: &Answer, pred: &Answer) -> bool {
     let (Answer::Quantity(_), Answer::Text(text)) = (gold, pred) else {
         return false;
     };
-    !text.contains(|it: char| it.is_ascii_digit()) && !words::NO_VALUE.contains(text)
+    !text.contains(is_digit) && !words::NO_VALUE.contains(text)
 }
 
 /// Does a prediction go on where it was not read: "0.385 J/g·°C", "30 y.o.", "40 % of the distance", or "30 m/s straight up" against "30 m/s upward"?
 fn goes_on((gold, a): (&str, &Answer), pred: &Side<'_>, b: &Answer) -> bool {
-    let (before, after) = pred.statement.rsplit_once(&*pred.text).unwrap_or_default();
+    let (before, after) = pred.around();
     // "2h 30m"
     let beside = before.trim_end().rsplit(' ').next().unwrap_or("");
-    let compound = pred.text.starts_with(|it: char| it.is_ascii_digit())
-        && beside.starts_with(|it: char| it.is_ascii_digit())
+    let compound = pred.text.starts_with(is_digit)
+        && beside.starts_with(is_digit)
         && beside.ends_with(char::is_alphabetic);
     let rate = gold.contains('/') || gold.contains(" per ");
     // What is in terms of something, against its letter.
@@ -483,6 +488,9 @@ fn says(text: &str, answer: &Answer, config: &Config) -> bool {
 
 /// Is a number grouped as in 1,23,456?
 pub(crate) fn in_lakhs(text: &str) -> bool {
+    if !text.contains(',') {
+        return false;
+    }
     let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     let length = |it: &str| if digits(it) { it.len() } else { 0 };
     let groups: Vec<usize> = text.split(',').map(length).collect();

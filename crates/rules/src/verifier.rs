@@ -11,7 +11,7 @@ use crate::config::{Config, ExtractionMode, FallbackMode, Profile};
 use crate::doubts::{Doubts, MENTIONED, in_lakhs, without_rupees};
 use crate::extract::{Found, Role};
 use crate::format::AnswerFormat;
-use crate::lexicon::words;
+use crate::lexicon::{is_digit, words};
 use crate::parse::ParseError;
 use crate::verification::{Reading, Status, Verification, shortened};
 use crate::{compare, extract, math_verify, parse};
@@ -393,7 +393,7 @@ fn ends_in(pred: &str, read: &Result<Side<'_>, String>, gold: &Side<'_>) -> bool
         return false;
     }
     let lettered = gold.text.contains(|it: char| it.is_alphabetic());
-    let numbered = gold.text.contains(|it: char| it.is_ascii_digit());
+    let numbered = gold.text.contains(is_digit);
     let worded = !numbered || matches!(answer, Ok(Answer::Text(_)));
     let bare = without_article(extract::bare(&gold.text));
     // Co is no CO.
@@ -689,7 +689,7 @@ fn same_digits(a: &str, b: &str) -> bool {
     let value = |text: &str| {
         let (name, scale) = scaled(text).unwrap_or(("", 1.0));
         let digits = text[..text.len() - name.len()].replace(',', "");
-        let plain = digits.len() <= MOST && digits.starts_with(|it: char| it.is_ascii_digit());
+        let plain = digits.len() <= MOST && digits.starts_with(is_digit);
         let count: f64 = digits.parse().ok().filter(|_| plain)?;
         Some(count * scale)
     };

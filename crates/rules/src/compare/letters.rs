@@ -91,7 +91,7 @@ fn letters_of(answer: &Answer) -> Option<Vec<char>> {
 
 /// Places in a row, `1-3-2-4` and `B, A, C`; letters in their usual order are only several.
 fn sequence(text: &str) -> Option<Vec<&str>> {
-    if text.len() > MOST_LETTERS {
+    if text.len() > MOST_LETTERS || !text.contains(['-', ',']) {
         return None;
     }
     let digits = |part: &str| part.len() <= 2 && part.bytes().all(|it| it.is_ascii_digit());
@@ -154,7 +154,7 @@ pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
             .collect::<String>()
     };
     let product = |text: &str, sign: &str| {
-        let (left, right) = text.split_once(sign)?;
+        let (left, right) = text.contains(sign).then(|| text.split_once(sign))??;
         let last = &left[left.rfind('\\')?..];
         NAMES
             .split('|')

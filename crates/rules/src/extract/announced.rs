@@ -96,7 +96,8 @@ fn before_spaceless(clause: &str) -> usize {
     }
     let end = clause.find(words::is_spaceless).unwrap_or(clause.len());
     let bare = clause[..end].trim_end_matches([' ', '「', '(']);
-    [bare.len(), clause.len()][usize::from(bare.is_empty())]
+    let length = Some(bare.len()).filter(|it| *it > 0);
+    length.unwrap_or(clause.len())
 }
 
 /// Does the exclamation mark at `end` belong to something that is computed, as in "4*5!"?
@@ -193,7 +194,7 @@ fn answer<'t>(
 fn date(text: &str) -> Option<usize> {
     const LONGEST: usize = 32;
     let near = &text[..text.floor_char_boundary(LONGEST)];
-    if !near.contains(|it: char| it.is_ascii_digit()) {
+    if !near.contains(words::is_digit) {
         return None;
     }
     let ends = near
@@ -217,7 +218,7 @@ fn is_short_text(clause: &str) -> bool {
     };
     let head = bare[..length].trim();
     let count = head.split_whitespace().count();
-    let digits = head.contains(|it: char| it.is_ascii_digit()) || head.contains(['$', '\\']);
+    let digits = head.contains(words::is_digit) || head.contains(['$', '\\']);
     let number = head.split_whitespace().any(words::is_number_word);
     count > 0
         && count <= 3
@@ -255,9 +256,8 @@ pub(super) fn words_only<'t>(
         .unwrap_or(text);
     let first = words::first_word(text);
     // "not a function" is an answer; "not 7" rules one out.
-    let denies = first.eq_ignore_ascii_case("not")
-        && text.len() > 8
-        && !text.contains(|it: char| it.is_ascii_digit());
+    let denies =
+        first.eq_ignore_ascii_case("not") && text.len() > 8 && !text.contains(words::is_digit);
     // "Answer: correct" answers; "the answer is correct" comments.
     let labelled = words::VERDICT.contains(text) && is_labelled(&source.text[..start]);
     let comments =
@@ -340,7 +340,7 @@ fn next_content(text: &str, from: usize) -> Option<usize> {
 fn is_minus(before: &str, rest: &str) -> bool {
     rest[1..]
         .trim_start_matches(' ')
-        .starts_with(|it: char| it.is_ascii_digit())
+        .starts_with(words::is_digit)
         && !before.trim_end_matches(' ').ends_with('\n')
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::scan::{Kinds, passing};
 use super::words;
 
 /// How an answer is announced.
@@ -41,10 +42,13 @@ struct Phrase {
     spaceless: bool,
 }
 
+/// What a byte is that one of the words begins with.
+const BEGINS: u8 = 2;
+
 /// The words that may announce an answer, by the byte they begin with.
 struct Announcements {
-    /// Which bytes, in either case, some of them begin with.
-    begins: [bool; 256],
+    /// Which bytes, in either case, some of them [`BEGINS`] with, and 1 for what is in no word.
+    kinds: Kinds,
     /// Which two bytes, in lower case: few words of a text begin so.
     pairs: Box<[u64; 1024]>,
     by_first: Vec<Vec<(&'static str, Phrase)>>,
@@ -63,7 +67,7 @@ static WORDS: LazyLock<Announcements> = LazyLock::new(|| {
         (&words::WHOLE_ANNOUNCEMENT, Option, false, true),
     ];
     let mut found = Announcements {
-        begins: [false; 256],
+        kinds: passing(b"", b""),
         pairs: Box::new([0; 1024]),
         by_first: vec![Vec::new(); 256],
     };
@@ -77,8 +81,9 @@ static WORDS: LazyLock<Announcements> = LazyLock::new(|| {
                 spaceless,
             };
             found.by_first[pair >> 8].push((word, phrase));
-            found.begins[pair >> 8] = true;
-            found.begins[usize::from(word.as_bytes()[0].to_ascii_uppercase())] = true;
+            for first in [word.as_bytes()[0], word.as_bytes()[0].to_ascii_uppercase()] {
+                found.kinds[usize::from(first)] |= BEGINS;
+            }
         }
     }
     found
@@ -110,16 +115,20 @@ impl Announcements {
     /// All of them in a text, where a word may begin, without overlap.
     fn all(&self, text: &str) -> Vec<(usize, usize, Phrase)> {
         let bytes = text.as_bytes();
-        let word = |at: usize| bytes[at].is_ascii_alphanumeric();
-        let (mut found, mut at) = (Vec::new(), 0);
+        let (mut found, mut at, mut before) = (Vec::new(), 0, 1);
         while let Some(&byte) = bytes.get(at) {
-            let phrase = Some(at).filter(|_| self.begins[usize::from(byte)]);
-            let phrase = phrase.and_then(|at| self.at(bytes, at));
-            found.extend(phrase.map(|(length, phrase)| (at, at + length, phrase)));
-            at += phrase.map_or(1, |it| it.0);
+            let kind = self.kinds[usize::from(byte)];
+            let within = (kind | before) & 1 == 0;
+            before = kind;
+            at += 1;
             // None begins within a word.
-            while word(at - 1) && at < bytes.len() && word(at) {
-                at += 1;
+            if kind & BEGINS != 0
+                && !within
+                && let Some((length, phrase)) = self.at(bytes, at - 1)
+            {
+                found.push((at - 1, at - 1 + length, phrase));
+                at += length - 1;
+                before = self.kinds[usize::from(bytes[at - 1])];
             }
         }
         found
@@ -184,12 +193,8 @@ fn spaceless(text: &str, start: usize, end: usize, said: Phrase) -> Option<Ancho
 /// `####` and what follows it on the line.
 fn hashes(text: &str, start: usize, end: usize) -> Option<Anchor> {
     let rest = &text[end..];
-    let blanks = rest
-        .bytes()
-        .take(16)
-        .take_while(|byte| matches!(byte, b'#' | b' ' | b'\t'))
-        .count();
-    let line = &rest[blanks..];
+    let near = &rest[..rest.floor_char_boundary(16)];
+    let line = &rest[words::leading(near, |it| matches!(it, '#' | ' ' | '\t'))..];
     (!line.is_empty() && !line.starts_with(['#', ' ', '\n'])).then(|| Anchor {
         how: AnchorKind::Hashes,
         start,
@@ -202,8 +207,7 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
     if text[..start].ends_with(|it: char| it.is_alphanumeric()) {
         return None;
     }
-    let window = text.ceil_char_boundary(start.saturating_sub(80)).min(start);
-    let before = &text[window..start];
+    let before = words::ending(&text[..start], 80);
     let sentence = before
         .rfind(['.', '\n', '!', '?', ';'])
         .map_or(before, |at| &before[at + 1..]);
@@ -214,12 +218,9 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
         .split_whitespace()
         .any(|word| words::SUPPOSITION.contains(word.trim_matches(|it: char| !it.is_alphabetic())));
     // "The least likely answer is A."
-    let mut before = words::words_of(sentence).rev();
-    let first = before.next().unwrap_or("");
-    let least = words::OF_THE_LEAST.contains(first)
-        || before
-            .next()
-            .is_some_and(|it| it.eq_ignore_ascii_case("least"));
+    let before: Vec<&str> = words::words_of(sentence).collect();
+    let least = matches!(before[..], [.., it] if words::OF_THE_LEAST.contains(it))
+        || matches!(before[..], [.., it, _] if it.eq_ignore_ascii_case("least"));
     if supposed || least || words::BEFORE_NO_ANNOUNCEMENT.contains(last) || last.ends_with("'ll") {
         return None;
     }

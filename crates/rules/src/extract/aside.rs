@@ -80,7 +80,8 @@ fn last_paragraph(text: &str) -> Option<usize> {
         let head = text[at..].trim_start_matches(['*', '_', '#', ' ', '-', '(', '\n']);
         let first = words::first_word(head);
         let mut phrases = words::EXPLANATION.iter().chain(words::CLOSING.iter());
-        let mut listed = || phrases.any(|it| words::first_word(it).eq_ignore_ascii_case(first));
+        let is_first = |rest: &str| words::first_word(rest).is_empty();
+        let mut listed = || phrases.any(|it| words::after(it, first).is_some_and(is_first));
         let begins = if text[..at].ends_with('\n') {
             listed()
         } else {
@@ -97,7 +98,7 @@ fn last_paragraph(text: &str) -> Option<usize> {
 /// Is the last line of a text a value, or a sentence with one in bold?
 fn states(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before).trim();
-    let valued = line.contains(|it: char| it.is_ascii_digit());
+    let valued = line.contains(words::is_digit);
     let lettered = words::words_of(line)
         .any(|word| word.len() == 1 && word.bytes().all(|it| it.is_ascii_uppercase()));
     line.len() <= 40 && (valued || lettered) || line.contains("**") || !before.contains('\n')
@@ -113,7 +114,7 @@ fn concludes(text: &str) -> bool {
 pub(super) fn is_item(text: &str, at: usize) -> bool {
     let item = |line: &str| {
         let mark = line.trim().split(' ').next().unwrap_or("");
-        let mark = mark.trim_start_matches(|it: char| it.is_ascii_digit());
+        let mark = mark.trim_start_matches(words::is_digit);
         let bullet = matches!(mark, "-" | "*" | "•" | "+" | "." | ")");
         (bullet && !line.contains(['=', '≈'])).then(|| line.contains("**"))
     };
@@ -160,7 +161,7 @@ pub(super) fn before_rounded(sentence: &str) -> Option<usize> {
 pub(super) fn rounds(exact: &str, after: &str) -> Option<bool> {
     let after = after.strip_prefix(", ")?;
     let mut said = words::words_of(after).skip_while(|it| words::SAYS_AGAIN.contains(it));
-    let rounded = &after[after.find(|it: char| it.is_ascii_digit())?..];
+    let rounded = &after[after.find(words::is_digit)?..];
     if !APPROXIMATELY.contains(said.next()?) || rounded.contains(char::is_alphabetic) {
         return None;
     }
@@ -182,7 +183,7 @@ pub(super) fn before_bracket(sentence: &str) -> Option<usize> {
         .trim_end_matches(['.', ' ', '*', '\n'])
         .strip_suffix(')')?;
     let at = inner.rfind(" (")?;
-    let has_digit = |text: &str| text.contains(|it: char| it.is_ascii_digit());
+    let has_digit = |text: &str| text.contains(words::is_digit);
     let (before, inner) = (&inner[..at], &inner[at + 2..]);
     let explains = words::words_of(inner).any(|it| it.len() > 2 && !words::OPTION.contains(it))
         && inner.contains([' '])

@@ -7,6 +7,7 @@ mod table;
 
 use table::{Item, Place, Row, Set, TABLE};
 
+use super::words;
 use crate::config::Config;
 
 /// How many words and signs on either side of a value are looked at.
@@ -45,8 +46,10 @@ pub(super) enum How {
 impl How {
     /// Of a choice: does its text follow, as after "B:"?
     pub(super) fn of_letter(letter: &str) -> Self {
-        let told = letter.ends_with([':', '.', ')']);
-        [Self::Chosen, Self::Option][usize::from(told)]
+        match letter.as_bytes().last() {
+            Some(b':' | b'.' | b')') => Self::Option,
+            _ => Self::Chosen,
+        }
     }
 
     /// Their letters in the table.
@@ -75,35 +78,30 @@ const SETS_OFF: &str = "—";
 
 /// The words and signs of a text, at most `most`; markup, quotes and blanks are none. `follows`: do they stand after the value?
 fn tokens(text: &str, most: usize, how: How, follows: bool) -> Vec<Token> {
-    let in_word = |it: char| it.is_alphanumeric() || matches!(it, '\'' | '’');
     // Most words are longer than two letters.
-    let mut found = Vec::with_capacity(most.min(text.len() / 4 + 2));
+    let mut found = Vec::with_capacity(most.min(text.len().div_ceil(4)));
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
-        let word = in_word(first);
-        let plain = rest
-            .bytes()
-            .position(|it| !(it.is_ascii_alphanumeric() || it == b'\''));
-        let length = match plain {
-            _ if !word => first.len_utf8(),
-            Some(end) if rest.as_bytes()[end].is_ascii() => end,
-            _ => rest.find(|it| !in_word(it)).unwrap_or(rest.len()),
-        };
-        if word || !is_markup(first) {
-            if found.len() == most {
-                break;
-            }
-            // "=> 5", "-> 5"
-            let begins = at == 0 || text[..at].ends_with(['\n', '=', '-']);
-            let dash = !word && (sets_off(rest) || begins && rest.starts_with("> "));
-            let said = if dash { SETS_OFF } else { &rest[..length] };
-            found.push(Token {
-                start: at,
-                classes: TABLE.classes(said, how, follows, found.len()),
-                word,
-            });
+        if is_markup(first) {
+            at += first.len_utf8();
+            continue;
         }
+        if found.len() == most {
+            break;
+        }
+        let run = words::run(rest, true);
+        let word = run > 0;
+        let length = if word { run } else { first.len_utf8() };
+        // "=> 5", "-> 5"
+        let begins = || at == 0 || text[..at].ends_with(['\n', '=', '-']);
+        let dash = !word && (sets_off(rest) || rest.starts_with("> ") && begins());
+        let said = if dash { SETS_OFF } else { &rest[..length] };
+        found.push(Token {
+            start: at,
+            classes: TABLE.classes(said, how, follows, found.len()),
+            word,
+        });
         at += length;
     }
     found
@@ -114,7 +112,7 @@ fn sets_off(text: &str) -> bool {
     let rest = text
         .strip_prefix(['-', '–'])
         .and_then(|it| it.strip_prefix(' '));
-    rest.is_some_and(|it| super::words::first_word(it.trim_start()).len() > 1)
+    rest.is_some_and(|it| words::first_word(it.trim_start()).len() > 1)
 }
 
 /// What ends a value that is said again.
@@ -155,101 +153,82 @@ fn matches(items: &[Item], tokens: &[Token], at: usize) -> Option<usize> {
     }
 }
 
-/// The words and signs on both sides of a value.
-struct Sides {
-    before: Vec<Token>,
-    after: Vec<Token>,
-    /// How many of those after it belong to it.
-    own: usize,
-    /// In the bracket after it.
-    bracket: Vec<Token>,
-    /// All their classes: a row that has another matches nowhere.
-    classes: Set,
+/// All classes of some words and signs.
+fn union<'t>(tokens: impl Iterator<Item = &'t Token>) -> Set {
+    let mut all = Set::default();
+    tokens.for_each(|it| all.join(it.classes));
+    all
 }
 
-impl Sides {
-    fn of(before: &str, after: &str, how: How) -> Self {
-        let from = match how {
-            How::Boxed => (before.rmatch_indices(' ').nth(BEFORE_BOX)).map_or(0, |(at, _)| at),
-            _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
-        };
-        let mut sides = Self {
-            before: tokens(&before[from..], FAR, how, false),
-            after: Vec::new(),
-            own: 0,
-            bracket: Vec::new(),
-            classes: Set::default(),
-        };
-        let aside = after.trim_start_matches(is_markup).strip_prefix('(');
-        let aside = aside.and_then(|it| it.split_once(')'));
-        let (aside, rest) = aside.unwrap_or(("", after));
-        let most = if how == How::Boxed { AFTER_BOX } else { MOST };
-        sides.bracket = tokens(aside, most, how, true);
-        sides.after = tokens(rest, most, how, true);
-        let all = [&sides.before, &sides.after, &sides.bracket];
-        sides.classes = all
-            .into_iter()
-            .flatten()
-            .fold(Set::default(), |mut all, it| {
-                all.join(it.classes);
-                all
-            });
-        let ends = sides
-            .rows(Place::Ending, how)
-            .filter_map(|row| begins(row, &sides.after));
-        sides.own = ends.min().unwrap_or(sides.after.len());
-        let mut clears = sides.rows(Place::Clearing, how);
-        if clears.any(|row| ends_with(row, &sides.before)) {
-            sides.before.clear();
-        }
-        sides
+/// Does what stands before or after a value that was found so change it?
+pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
+    if !(has_word(before) || has_word(after)) {
+        return false;
     }
-
-    /// The rows of a place that may match.
-    fn rows(&self, place: Place, how: How) -> impl Iterator<Item = &'static Row> + use<> {
-        let (all, (any, rows)) = (self.classes, rows_of(place, how));
-        let count = if any.meets(&all) { rows.len() } else { 0 };
-        let may = move |it: &Item| !matches!(it, Item::Is(class) if !all.has(*class));
+    let from = match how {
+        How::Boxed => (before.rmatch_indices(' ').nth(BEFORE_BOX)).map_or(0, |(at, _)| at),
+        _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
+    };
+    let aside = after.trim_start_matches(is_markup).strip_prefix('(');
+    let aside = aside.and_then(|it| it.split_once(')'));
+    let (aside, after) = aside.unwrap_or(("", after));
+    let most = if how == How::Boxed { AFTER_BOX } else { MOST };
+    let mut before = tokens(&before[from..], FAR, how, false);
+    let [bracket, after] = [aside, after].map(|it| tokens(it, most, how, true));
+    // A row that has another class matches nowhere.
+    let all = union(before.iter().chain(&after).chain(&bracket));
+    let table = &*TABLE;
+    // Those that may match where one item stands at an edge of such classes, the others among such.
+    let rows_for = |place, edge: Set, among: Set| {
+        let (any, rows) = rows_of(place, how);
+        let count = if any.meets(&edge) { rows.len() } else { 0 };
+        let may = move |it: &Item| !matches!(it, Item::Is(class) if !among.has(*class));
         rows[..count].iter().filter(move |row| row.iter().all(may))
+    };
+    let rows = |place| rows_for(place, all, all);
+    let ends = rows(Place::Ending).filter_map(|row| begins(row, &after));
+    let own = &after[..ends.min().unwrap_or(after.len())];
+    if rows(Place::Clearing).any(|row| ends_with(row, &before)) {
+        before.clear();
     }
-
-    fn change(&self, how: How) -> bool {
-        let within = |place, tokens: &[Token]| {
-            self.rows(place, how)
-                .any(|row| begins(row, tokens).is_some())
-        };
-        let at_once = |place, tokens: &[Token]| {
-            self.rows(place, how)
-                .any(|row| matches(row, tokens, 0).is_some())
-        };
-        let table = &*TABLE;
-        let is = |class: usize| move |it: &Token| it.classes.has(class);
-        // "up to Rs. 5", "up to a million"
-        let last = (self.before.iter()).rposition(|it| !it.classes.has(table.passed));
-        let bare = &self.before[..last.map_or(0, |at| at + 1)];
-        let words = self.before.iter().enumerate().rev().filter(|it| it.1.word);
-        let from = words.map(|it| it.0).take(NEAR).last();
-        let near = &self.before[from.unwrap_or(self.before.len())..];
-        let verb = near.iter().rposition(is(table.verb)).map_or(0, |at| at + 1);
-        let own = &self.after[..self.own];
-        let stop = own.iter().position(is(table.stop));
-        let clause = &own[..stop.unwrap_or(own.len())];
-        let far = [3, 1][usize::from(self.before.iter().any(|it| it.word))];
-        let words = clause.iter().enumerate().filter(|(_, it)| it.word);
-        let near_after = words.map(|(at, _)| at + 1).take(NEAR * far).last();
-        let mut ends = self.rows(Place::Ends, how);
-        let passed = bare.len() < self.before.len();
-        ends.any(|row| ends_with(row, &self.before) || passed && ends_with(row, bare))
-            || within(Place::NearBefore, near)
-            || within(Place::AfterVerb, &near[verb..])
-            || within(Place::Before, &self.before)
-            || at_once(Place::Begins, own)
-            || within(Place::NearAfter, &clause[..near_after.unwrap_or(0)])
-            || within(Place::Clause, clause)
-            || within(Place::After, &self.after)
-            || at_once(Place::Bracket, &self.bracket)
-            || within(Place::InBracket, &self.bracket)
-    }
+    let within = |place, tokens: &[Token]| {
+        rows_of(place, how).0.meets(&all) && {
+            let among = union(tokens.iter());
+            rows_for(place, among, among).any(|row| begins(row, tokens).is_some())
+        }
+    };
+    let at_once = |place, tokens: &[Token]| {
+        rows_for(place, union(tokens.iter().take(1)), all)
+            .any(|row| matches(row, tokens, 0).is_some())
+    };
+    let is = |class: usize| move |it: &Token| it.classes.has(class);
+    // "up to Rs. 5", "up to a million"
+    let last = before.iter().rposition(|it| !it.classes.has(table.passed));
+    let bare = &before[..last.map_or(0, |at| at + 1)];
+    let words = before.iter().enumerate().rev().filter(|it| it.1.word);
+    let from = words.map(|it| it.0).take(NEAR).last();
+    let near = &before[from.unwrap_or(before.len())..];
+    let verb = near.iter().rposition(is(table.verb)).map_or(0, |at| at + 1);
+    let stop = own.iter().position(is(table.stop));
+    let clause = &own[..stop.unwrap_or(own.len())];
+    let words = clause.iter().enumerate().filter(|(_, it)| it.word);
+    // Of a value that begins its sentence more words are near.
+    let led = before.iter().any(|it| it.word);
+    let most = if led { NEAR } else { 3 * NEAR };
+    let near_after = words.map(|(at, _)| at + 1).take(most).last();
+    let passed = bare.len() < before.len();
+    let last = union(before.last().into_iter().chain(bare.last()));
+    let mut ends = rows_for(Place::Ends, last, all);
+    ends.any(|row| ends_with(row, &before) || passed && ends_with(row, bare))
+        || within(Place::NearBefore, near)
+        || within(Place::AfterVerb, &near[verb..])
+        || within(Place::Before, &before)
+        || at_once(Place::Begins, own)
+        || within(Place::NearAfter, &clause[..near_after.unwrap_or(0)])
+        || within(Place::Clause, clause)
+        || within(Place::After, &after)
+        || at_once(Place::Bracket, &bracket)
+        || within(Place::InBracket, &bracket)
 }
 
 /// The rows of a place for an answer that was found so.
@@ -284,11 +263,6 @@ fn ends_with(row: &Row, tokens: &[Token]) -> bool {
     (from..tokens.len()).any(|at| matches(row, tokens, at) == Some(tokens.len()))
 }
 
-/// Does what stands before or after a value that was found so change it?
-pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
-    (has_word(before) || has_word(after)) && Sides::of(before, after, how).change(how)
-}
-
 /// Does what follows a value say another, where it says it again: "$12^2$, which equals 124"?
 pub(super) fn says_another(value: &str, after: &str) -> bool {
     if !after.bytes().any(|it| it.is_ascii_digit()) {
@@ -318,7 +292,7 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
         return false;
     }
     let in_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '/' | '^');
-    let length = number.find(|it| !in_number(it)).unwrap_or(number.len());
+    let length = words::leading(number, in_number);
     !is_same(
         value,
         number[..length].trim_end_matches(['.', ',', '/', '^']),

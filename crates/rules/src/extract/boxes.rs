@@ -124,15 +124,15 @@ pub(super) fn part<'t>(text: &'t str, boxed: &Boxed) -> Cow<'t, str> {
     }
     let glued = unit.is_empty() || unit.starts_with(['%', '\\', '^', '°']);
     let gap = if glued { "" } else { " " };
-    Cow::Owned(format!("{sign}{inner}{gap}{}", unit.replace('$', "")))
+    let value = [sign, &inner, gap].into_iter();
+    Cow::Owned(value.chain(unit.split('$')).collect())
 }
 
 /// What is said before a box in its sentence and its line.
 pub(super) fn before(text: &str, start: usize) -> &str {
     /// How many bytes are looked at.
     const NEAR: usize = 80;
-    let from = text.ceil_char_boundary(start.saturating_sub(NEAR));
-    let before = &text[from.min(start)..start];
+    let before = words::ending(&text[..start], NEAR);
     // What a sentence before it says is over.
     let near = before.trim_end_matches([' ', '\n', '$', '\\', '[', '(', '*']);
     let last = words::last_word(near.trim_end_matches('.'));
@@ -306,7 +306,7 @@ fn belong_together(gap: &str) -> bool {
             count += 1;
         }
     }
-    let digits = gap.contains(|it: char| it.is_ascii_digit());
+    let digits = gap.contains(words::is_digit);
     !digits && (count == 0 || (listed && count <= 8))
 }
 
@@ -369,7 +369,7 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
         || before.ends_with('-') && !is_negated(before)
         || joins(before)
         || tuple
-        || listed.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        || listed.is_some_and(|it| it.starts_with(words::is_digit))
         || after.starts_with('_')
 }
 

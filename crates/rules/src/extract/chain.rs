@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::words::{is_digit, offset};
+
 /// Cuts a formula of a derivation down to its result. An equation that is itself the answer stays.
 pub(super) fn result(text: &str) -> Cow<'_, str> {
     // The equations within an environment are its own.
@@ -31,7 +33,7 @@ pub(super) fn result(text: &str) -> Cow<'_, str> {
             Cow::Owned(format!("{left} = {right}"))
         };
     }
-    let computed = left.contains(|it: char| it.is_ascii_digit()) && !has_variables(left);
+    let computed = left.contains(is_digit) && !has_variables(left);
     if (computed || signs.len() > 1) && !has_variables(right) {
         return Cow::Borrowed(right);
     }
@@ -68,10 +70,9 @@ fn equals(text: &str) -> Vec<usize> {
 
 /// Is there a comma, "and" or "or" outside of brackets?
 fn has_list(text: &str) -> bool {
-    let digit = |it: char| it.is_ascii_digit();
     let parts = |(at, sign): (usize, char)| {
         let grouping =
-            text[at + sign.len_utf8()..].starts_with(digit) && text[..at].ends_with(digit);
+            text[at + sign.len_utf8()..].starts_with(is_digit) && text[..at].ends_with(is_digit);
         matches!(sign, ',' | ';') && !grouping && !text[..at].ends_with('\\')
     };
     let joins = |it: &str| text.contains(it);
@@ -95,7 +96,7 @@ fn has_variables(text: &str) -> bool {
     const GREEK: &str = "alpha beta gamma theta phi lambda mu sigma omega";
     let mut runs = text.split(|it: char| !it.is_ascii_alphabetic());
     runs.any(|run| {
-        let command = text[..super::words::offset(text, run)].ends_with('\\');
+        let command = text[..offset(text, run)].ends_with('\\');
         command && !run.is_empty() && GREEK.split(' ').any(|it| it == run)
             || !command && run.len() == 1 && !matches!(run, "e" | "i")
     })

@@ -27,8 +27,10 @@ const WRAPPINGS: [(&str, &str); 20] = [
 /// The letter of a choice, in brackets or not: its upper case, the length, whether it was marked.
 fn letter(text: &str) -> Option<(char, usize, bool)> {
     let first = *text.as_bytes().first()?;
-    let wrapped = !first.is_ascii_alphanumeric();
-    for (open, close) in WRAPPINGS.into_iter().filter(|_| wrapped) {
+    for (open, close) in WRAPPINGS
+        .into_iter()
+        .filter(|it| it.0.as_bytes()[0] == first)
+    {
         if let Some(rest) = text.strip_prefix(open)
             && let Some(letter @ ('A'..='J' | 'a'..='e')) = rest.chars().next()
             && rest[1..].starts_with(close)
@@ -64,10 +66,7 @@ fn letter(text: &str) -> Option<(char, usize, bool)> {
 
 /// Two to six letters in a row and in their order: AC of "故选：AC".
 fn in_a_row(text: &str) -> Option<Choice> {
-    let end = text
-        .bytes()
-        .take_while(|it| (b'A'..=b'J').contains(it))
-        .count();
+    let end = words::leading(text, |it| ('A'..='J').contains(&it));
     let (letters, rest) = text.split_at(end);
     let ordered = letters.as_bytes().windows(2).all(|it| it[0] < it[1]);
     let bare = rest.trim_start_matches(['.', ',', ';', '!', ')', '*', '$', '}', '】']);
@@ -190,7 +189,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let inner = rest.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
     let formula = inner.is_some_and(|it| {
         let word = |it: &str| it.len() > 1 && it.bytes().all(|it| it.is_ascii_alphabetic());
-        let digit = it.contains(|it: char| it.is_ascii_digit());
+        let digit = it.contains(words::is_digit);
         digit && !it.contains(['(', ')']) && !words::words_of(it).any(word)
     });
     let fits = bare
@@ -209,7 +208,7 @@ pub(super) fn whole(text: &str) -> Option<(Choice, &str)> {
     let glued = !after.starts_with([' ', '*', '\n', '$', '–', '—', ':', '~'])
         && !gaps.any(|it| after.starts_with(*it))
         // "\text{A}\,\text{B}" is no letter with its text, "\text{A}\,42" is.
-        && !thin.is_some_and(|it| it.starts_with("\\frac") || it.starts_with(|it: char| it.is_ascii_digit()));
+        && !thin.is_some_and(|it| it.starts_with("\\frac") || it.starts_with(words::is_digit));
     let product = !bare && (glued && open || words::JOINS_LETTERS.contains_exactly(command));
     (fits && !product && (bare || !told)).then_some((choice, thin.unwrap_or(after)))
 }
@@ -304,7 +303,7 @@ pub(super) fn numbered(statement: &str) -> Option<&str> {
     let bare = trim_markup(statement);
     let bare = strip_name(bare).unwrap_or(bare);
     let inner = bare.strip_prefix('(').unwrap_or(bare);
-    let rest = inner.trim_start_matches(|it: char| it.is_ascii_digit());
+    let rest = inner.trim_start_matches(words::is_digit);
     let text = rest.strip_prefix(") ")?;
     let letters =
         words::first_word(text).len() > 1 && (1..=2).contains(&(inner.len() - rest.len()));

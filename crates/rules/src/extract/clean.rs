@@ -433,9 +433,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
             _ => {
                 // A no-break or thin space between the digits of one number.
                 let digits = rest.as_str().bytes().take(4).take_while(u8::is_ascii_digit);
-                let groups = character != ' '
-                    && out.ends_with(|it: char| it.is_ascii_digit())
-                    && digits.count() == 3;
+                let groups =
+                    character != ' ' && out.ends_with(words::is_digit) && digits.count() == 3;
                 out.extend(plain_character(character).filter(|it| *it != ' ' || !groups));
             }
         }
@@ -445,7 +444,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
 
 /// Is the dash between `before` and `after` the sign of a number?
 fn is_sign(before: &str, after: &str) -> bool {
-    after.starts_with(|next: char| next.is_ascii_digit())
+    after.starts_with(words::is_digit)
         && (before.trim_end_matches(' ').is_empty()
             || before.ends_with(['(', '[', '{', '=', '$', ','])
             || before.ends_with(' ')
@@ -457,10 +456,10 @@ fn is_sign(before: &str, after: &str) -> bool {
 /// Is the letter x between `before` and `after` a sign of multiplication?
 fn multiplies(before: &str, after: &str) -> bool {
     let factor = before.strip_suffix(' ').unwrap_or_default();
-    factor.ends_with(|last: char| last.is_ascii_digit())
+    factor.ends_with(words::is_digit)
         && after
             .strip_prefix(' ')
-            .is_some_and(|it| it.starts_with(|next: char| next.is_ascii_digit()))
+            .is_some_and(|it| it.starts_with(words::is_digit))
 }
 
 fn begins_command(control: char, rest: &str) -> bool {

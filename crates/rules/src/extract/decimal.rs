@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::words;
 use crate::algebra::work;
 use crate::answer::Answer;
 use crate::config::DecimalMark::{self, Comma, Point};
@@ -23,11 +24,9 @@ fn points(text: &str, mark: Option<DecimalMark>) -> Option<(String, bool)> {
     let mut out = String::with_capacity(text.len());
     let (mut changed, mut doubtful) = (false, false);
     let mut rest = text;
-    while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
+    while let Some(at) = rest.find(words::is_digit) {
         let (before, number) = rest.split_at(at);
-        let length = number
-            .find(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | ',')))
-            .unwrap_or(number.len());
+        let length = words::leading(number, |it| it.is_ascii_digit() || matches!(it, '.' | ','));
         let token = number[..length].trim_end_matches(['.', ',']);
         out.push_str(before);
         let [comma, point] = [Comma, Point].map(|mark| value(token, mark));

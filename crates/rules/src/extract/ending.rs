@@ -52,7 +52,10 @@ fn last_sentence(text: &str) -> &str {
 
 /// Does a sentence end in the answer, after a word that introduces it?
 fn introduced(sentence: &str, is: &impl Fn(&str) -> bool) -> bool {
-    let Some(last) = words_of(sentence).rfind(|word| words::INTRODUCES.contains(word)) else {
+    let Some(last) = words_of(sentence)
+        .filter(|word| words::INTRODUCES.contains(word))
+        .last()
+    else {
         return false;
     };
     let at = words::offset(sentence, last);

@@ -286,7 +286,7 @@ impl Collector<'_, '_> {
             .trim_start_matches(['-', '\\', '$'])
             .bytes()
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.'));
-        let symbol = !inner.contains(|it: char| it.is_ascii_digit())
+        let symbol = !inner.contains(words::is_digit)
             && !inner.contains(['=', '<', '>', '\\', '+', '*', '/', '^'])
             && inner.chars().count() <= 6;
         let tail = tail(&text[outer.end..], number);
@@ -408,10 +408,7 @@ fn number_words(text: &str, at: usize) -> Option<usize> {
     let mut here = at;
     for _ in 0..12 {
         let rest = &text[here..];
-        let length = rest
-            .find(|it: char| !(it.is_ascii_alphabetic() || it == '-'))
-            .unwrap_or(rest.len());
-        let word = rest[..length].trim_end_matches('-');
+        let word = words::hyphenated(rest, rest.len());
         if word.is_empty() {
             break;
         }

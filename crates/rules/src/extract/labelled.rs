@@ -2,7 +2,7 @@
 
 use super::markup::trim_markup;
 use super::settled::says_right;
-use super::words::{self, first_word, words_of};
+use super::words::{self, first_word, is_digit, words_of};
 
 const ROMAN: [&str; 8] = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii"];
 /// How long a text with labelled parts may be, and how far the next label is looked for, in bytes.
@@ -131,21 +131,20 @@ pub(crate) fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
 
 /// Are numbered parts steps, one of which computes: "39 + 4 = 43"? "x = 3" and "2x + 1 = 3" say what something is.
 pub(super) fn are_steps(text: &str) -> bool {
-    let digit = |it: char| it.is_ascii_digit();
     let worded = |it: &str| it.chars().all(char::is_alphabetic);
     let is_term = |terms: &str, it: &str| {
         let counted = terms[..words::offset(terms, it)]
             .trim_end()
-            .ends_with(digit);
+            .ends_with(is_digit);
         let named = it.len() > 1 || words::FIRST_PERSON.contains(it);
         it.parse::<f64>().is_ok() || worded(it) && (named || counted && words::is_unit(it))
     };
     let computes = |terms: &str| {
-        let mut numbers = terms.split(SIGNS).filter(|it| it.contains(digit));
+        let mut numbers = terms.split(SIGNS).filter(|it| it.contains(is_digit));
         numbers.nth(1).is_some() && words_of(terms).all(|it| is_term(terms, it))
     };
     let is_step = |(label, value): &(&str, &str)| {
-        label.starts_with(digit) && value.rsplit(['=', ':']).skip(1).any(computes)
+        label.starts_with(is_digit) && value.rsplit(['=', ':']).skip(1).any(computes)
     };
     parts(text).is_some_and(|it| it.iter().any(is_step))
 }
@@ -325,6 +324,7 @@ fn cleaned(value: &str) -> &str {
 
 /// How far labelled parts reach that a text begins with: to the end of the last one's line.
 pub(super) fn span(text: &str) -> Option<usize> {
+    leading(text, 0)?;
     let paragraph = |from: usize| text[from..].find("\n\n").map_or(text.len(), |at| from + at);
     let count = |end: usize| parts(&text[..end]).map_or(1, |parts| parts.len());
     let mut end = paragraph(0);

@@ -30,7 +30,7 @@ pub(super) fn leading<'t>(source: Source<'t, '_>, from: usize) -> Option<Candida
         return None;
     }
     let chosen = letters || options.is_some();
-    let kind = [Form::Plain, Form::Choice][usize::from(chosen)];
+    let kind = if chosen { Form::Choice } else { Form::Plain };
     let plain = || (items.iter().map(|it| without_markup(it).into_owned())).collect();
     let parts = options.unwrap_or_else(plain);
     let joined = JOINED[usize::from(either && kind != Form::Choice)];

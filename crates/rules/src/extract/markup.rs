@@ -1,5 +1,6 @@
 //! Takes the markup off an answer: emphasis, quotes, delimiters, the full stop.
 
+use super::scan::{Kinds, passing};
 use super::tail::CLOCK;
 use std::borrow::Cow;
 
@@ -10,12 +11,14 @@ const MAX_LAYERS: usize = 12;
 pub(crate) fn trim_markup(text: &str) -> &str {
     let mut text = text;
     for _ in 0..MAX_LAYERS {
-        let before = text.len();
         if is_bare(text) {
             break;
         }
+        let before = text.len();
         text = trim_ends(text);
-        text = unwrap(text);
+        if !is_bare(text) {
+            text = unwrap(text);
+        }
         if text.len() == before {
             break;
         }
@@ -23,19 +26,27 @@ pub(crate) fn trim_markup(text: &str) -> &str {
     text
 }
 
+/// What is no markup at the beginning of a text, and at its end.
+const STAYS_FIRST: Kinds = passing(b"!#%()+-./>?@[\\]^{|}~", b"");
+const STAYS_LAST: Kinds = passing(b"!#%&()+-/<=@[]^{|}~", b"");
+
 /// Does a text begin and end with what is no markup and no space of LaTeX? Then nothing comes off.
 fn is_bare(text: &str) -> bool {
     let bytes = text.as_bytes();
     let begins = match bytes {
-        // The letters that such commands begin with.
-        [b'\\', next, ..] => next.is_ascii_alphabetic() && !b"qtimbde".contains(next),
-        [first, ..] => first.is_ascii_graphic() && !b"&:;,=$*_`\"'<".contains(first),
+        [b'\\', next, ..] => {
+            let mut comes_off = COMMANDS.split(' ').chain(ARROWS);
+            // Both spaces of LaTeX with a q come off.
+            let letter = next.is_ascii_alphabetic() && *next != b'q';
+            letter && !comes_off.any(|it| text.starts_with(it))
+        }
+        [first, ..] => STAYS_FIRST[usize::from(*first)] == 0,
         [] => true,
     };
     let ends = match bytes.last() {
         Some(b'd') => !bytes.ends_with(b"quad"),
         Some(b'!') => !bytes.ends_with(b"\\!"),
-        Some(last) => last.is_ascii_graphic() && !b",;:\\.?$*_`\"'>".contains(last),
+        Some(last) => STAYS_LAST[usize::from(*last)] == 0,
         None => true,
     };
     begins && ends
@@ -100,7 +111,7 @@ fn trim_ends(text: &str) -> &str {
         }
         if let Some(rest) = text.strip_suffix('.')
             && !(rest.ends_with("..") || rest.ends_with("\\ldots"))
-            && !CLOCK.iter().any(|clock| text.ends_with(clock))
+            && !(rest.ends_with(['m', 'M']) && CLOCK.iter().any(|clock| text.ends_with(clock)))
         {
             text = rest;
         }
@@ -109,7 +120,7 @@ fn trim_ends(text: &str) -> &str {
             text = &text[..text.len() - 1];
         }
         text = text.trim_matches(is_markup);
-        if text.len() == before {
+        if text.len() == before || is_bare(text) {
             break;
         }
     }
@@ -126,7 +137,8 @@ fn unwrap(text: &str) -> &str {
     ];
     let opens = |it: char| !it.is_alphanumeric() && !matches!(it, '-' | '(' | '{');
     if text.starts_with(opens) {
-        for (open, close) in PAIRS {
+        let first = text.as_bytes()[0];
+        for (open, close) in PAIRS.into_iter().filter(|it| it.0.as_bytes()[0] == first) {
             if let Some(rest) = text.strip_prefix(open)
                 && let Some(inner) = rest.strip_suffix(close)
                 && !inner.is_empty()
@@ -157,10 +169,11 @@ fn unwrap(text: &str) -> &str {
     unwrap_command(text)
 }
 
-/// What `\text{…}`, `\mathbf{…}`, … hold where they hold all of it.
+/// Commands that come off.
+const COMMANDS: &str = "\\textbf \\mathbf \\boldsymbol \\bm \\displaystyle \\textit \\emph \\bf";
+
+/// What such a command holds where it holds all of a text.
 fn unwrap_command(text: &str) -> &str {
-    const COMMANDS: &str =
-        "\\textbf \\mathbf \\boldsymbol \\bm \\displaystyle \\textit \\emph \\bf";
     if !text.starts_with('\\') {
         return text;
     }

@@ -88,7 +88,7 @@ fn bounded(text: &str, start: usize, depth: usize) -> (Option<Run>, usize) {
 }
 
 fn begins_with_digit(text: &str) -> bool {
-    text.starts_with(|it: char| it.is_ascii_digit())
+    text.starts_with(words::is_digit)
 }
 
 impl<'t> Reader<'t> {
@@ -108,11 +108,7 @@ impl<'t> Reader<'t> {
     /// Reads one token: what it leaves behind, `None` where maths ends.
     fn step(&mut self) -> Option<Last> {
         let outside = self.is_outside();
-        let blanks = self
-            .rest()
-            .bytes()
-            .take_while(|byte| *byte == b' ' || (*byte == b'\n' && !outside))
-            .count();
+        let blanks = words::leading(self.rest(), |it| it == ' ' || it == '\n' && !outside);
         self.lexemes.skip_to(self.lexemes.at() + blanks);
         let spaced = blanks > 0;
         let first = self.rest().chars().next()?;
@@ -263,7 +259,7 @@ impl<'t> Reader<'t> {
         if first == '.' && self.rest().starts_with("...") && self.last == Last::Comma {
             return self.token(Last::Operand);
         }
-        let split = self.text[..start].ends_with(|it: char| it.is_ascii_digit());
+        let split = self.text[..start].ends_with(words::is_digit);
         if self.lexemes.next()? != Class::Number {
             return None;
         }

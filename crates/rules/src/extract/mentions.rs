@@ -11,7 +11,7 @@ const MENTION: usize = 600;
 /// Does the last line of a response that announces nothing name a part of an answer: "Everest" of "Mount Everest"? Or its signs in
 /// another form, `H₂O` for `H_2O`? Or does it deny something, where the answer is that there is none?
 pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
-    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let near = words::ending(text, MENTION);
     let line = near.trim_end().rsplit('\n').next().unwrap_or("");
     let answer = bare(answer);
     let mut said = words::words_of(line);
@@ -38,10 +38,10 @@ pub(crate) fn mentions_part(text: &str, answer: &str) -> bool {
 
 /// Do the last three lines of a text, or one for each number, `read` apart, hold all numbers of an answer, or where it has none all its words?
 pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
-    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MENTION))..];
+    let near = words::ending(text, MENTION);
     let fence = |it: &&str| it.trim().is_empty() || it.starts_with("```");
-    let (numbers, mut words): (Vec<_>, Vec<_>) = tokens(bare(answer), false)
-        .partition(|it| it.ends_with(|last: char| last.is_ascii_digit()));
+    let (numbers, mut words): (Vec<_>, Vec<_>) =
+        tokens(bare(answer), false).partition(|it| it.ends_with(words::is_digit));
     if words.len() > 1 || !numbers.is_empty() {
         words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
     }
@@ -83,7 +83,7 @@ fn tokens(text: &str, stated: bool) -> impl Iterator<Item = String> {
         }
         let at = words::offset(&text, part);
         let token = part.trim_matches([',', '.']).replace(',', "");
-        let number = token.starts_with(|it: char| it.is_ascii_digit());
+        let number = token.starts_with(words::is_digit);
         let (before, after) = (&text[..at], text[at + part.len()..].trim_start());
         let beside = before.trim_end().ends_with(operator) || after.starts_with(operator);
         if stated && number && (beside || after.starts_with("- ")) {

@@ -112,6 +112,14 @@ impl Found<'_> {
         self.text.parse().ok().filter(|_| sure)
     }
 
+    /// What is said before the answer, and after it.
+    pub(crate) fn around(&self) -> (&str, &str) {
+        if self.statement == self.text {
+            return ("", "");
+        }
+        self.statement.rsplit_once(&*self.text).unwrap_or_default()
+    }
+
     /// This answer, borrowing nothing.
     pub(crate) fn into_owned(self) -> Found<'static> {
         Found {
@@ -182,9 +190,8 @@ pub(crate) fn supposes(before: &str) -> bool {
     words::has(before, &words::MAY_BE) || qualifiers::supposes(before)
 }
 
-/// The word, or the sign of a currency, right after a value in a statement, which may be its unit; `None` where it is known to be none.
-pub(crate) fn unit_after<'t>(value: &str, statement: &'t str) -> Option<&'t str> {
-    let (_, after) = statement.rsplit_once(value)?;
+/// The word, or the sign of a currency, that what follows a value begins with, which may be its unit; `None` where it is known to be none.
+pub(crate) fn unit_of(after: &str) -> Option<&str> {
     let after = after.trim_start_matches(['*', '`']);
     if after.starts_with(words::is_spaceless) {
         let end = after.find(|it| !(words::is_spaceless(it) || it == '/'));

@@ -29,10 +29,11 @@ pub(crate) fn is_refusal(text: &str) -> bool {
     if apologises || words::REGRETS.contains(words::first_word(start)) {
         return true;
     }
-    let read = if text.len() <= 2 * WINDOW {
+    let short = text.len() <= 2 * WINDOW;
+    let read = if short {
         text
     } else {
-        &text[text.ceil_char_boundary(text.len() - WINDOW)..]
+        words::ending(text, WINDOW)
     };
     REFUSAL
         .as_ref()

@@ -61,7 +61,7 @@ fn plain<'t, T: Into<Cow<'t, str>>>(text: T, method: &'static str, statement: T)
 
 /// The whole number that a text ends in, and what stands before it.
 fn last_number(text: &str) -> Option<(&str, &str)> {
-    let before = text.trim_end_matches(|it: char| it.is_ascii_digit());
+    let before = text.trim_end_matches(words::is_digit);
     let head = (before.strip_suffix('-')).filter(|it| it.is_empty() || it.ends_with(' '));
     let length = text.len() - before.len();
     let at = head.unwrap_or(before).len();
@@ -88,8 +88,7 @@ fn stated(text: &str) -> Option<Found<'_>> {
         AnchorKind::Answer => "answer",
         _ => return None,
     };
-    let near = &text[..last.start];
-    let near = &near[near.ceil_char_boundary(near.len().saturating_sub(NEAR))..];
+    let near = words::ending(&text[..last.start], NEAR);
     let said = &text[last.start..last.end];
     let denied = qualifiers::deny_or_suppose(said)
         || words::has(said, &words::DENIES_ANNOUNCEMENT)
@@ -126,7 +125,7 @@ fn boxed(text: &str) -> Option<Found<'_>> {
         && !after.starts_with(|it: char| !matches!(it, ' ' | '.' | ',' | '!'))
         && !after.trim_end().contains(['\n', '<', '$'])
         // "\boxed{40}.5", "\boxed{40},000"
-        && !after.trim_start_matches(['.', ',']).starts_with(|it: char| it.is_ascii_digit())
+        && !after.trim_start_matches(['.', ',']).starts_with(words::is_digit)
         && (mark == 0 || !outer.contains('$'))
         // "3\boxed{4}", "x >= \boxed{4}"
         && !outer.ends_with(|it: char| it.is_ascii_digit() || it == '.')

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::beside::{self, How};
-use super::words::{self, has, words_of};
+use super::words::{self, has, is_digit, words_of};
 use crate::lexicon::units::currency;
 use crate::lexicon::words::{KIND_OF_ANSWER, OPERATION, Words};
 
@@ -12,7 +12,7 @@ const NEAR: usize = 6;
 
 /// Is a number the place of something in a row, as in "25th prime", or a part of something? By itself "25th" is the number.
 pub(super) fn is_place(text: &str) -> bool {
-    let rest = text.trim_start_matches(|it: char| it.is_ascii_digit());
+    let rest = text.trim_start_matches(is_digit);
     let ending = rest.split(' ').next().unwrap_or("");
     let place = rest.len() < text.len()
         && rest.len() > ending.len()
@@ -22,8 +22,7 @@ pub(super) fn is_place(text: &str) -> bool {
 
 /// Is what follows an argument of a function that nobody evaluated, as the 3 of "len(3)"?
 pub(super) fn is_argument(before: &str) -> bool {
-    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(200))..];
-    let Some((head, _)) = near
+    let Some((head, _)) = words::ending(before, 200)
         .rsplit_once('(')
         .filter(|(_, inner)| !inner.contains(')'))
     else {
@@ -84,12 +83,11 @@ pub(super) fn is_one_of_several(before: &str, after: &str) -> bool {
     let is_word = |it: &&str| it.contains(|it: char| it.is_alphabetic());
     let mut said = words(before).chain(words(after)).filter(is_word);
     let narrates = said.nth(1).is_some();
-    let digit = |it: char| it.is_ascii_digit();
     let result = before
         .trim_end_matches([' ', '*', '_', '\n'])
         .ends_with(['=', '≈', '→', '⇒', '>', ':', '.'])
         || words::CONCLUDING.contains(words::last_word(before));
-    !narrates && (before.contains(digit) && !result || after.contains(digit))
+    !narrates && (before.contains(is_digit) && !result || after.contains(is_digit))
 }
 
 /// Does what stands before an announcement doubt it, as in "I don't think that the answer is"?
@@ -97,11 +95,13 @@ pub(super) fn doubt(before: &str) -> bool {
     let start = before
         .rfind(['.', '\n', '!', '?', ';', ','])
         .map_or(0, |at| at + 1);
-    let near: Vec<&str> = words_of(&before[start..]).rev().take(NEAR).collect();
+    let mut near: Vec<&str> = words_of(&before[start..]).collect();
+    near.reverse();
+    near.truncate(NEAR);
     // "half of the answer is", "Twice the answer is", but not "In the second half the answer is"
     let head = before[start..].trim_end_matches(|it: char| !it.is_alphanumeric());
-    let mut told = words_of(head).filter(|it| !words::ARTICLE.contains(it));
-    let object = matches!((told.next_back(), told.next()), (Some("of"), _) | (_, None));
+    let told = words_of(head).filter(|it| !words::ARTICLE.contains(it));
+    let object = matches!(told.collect::<Vec<_>>()[..], [] | [_] | [.., "of"]);
     // "Some say the answer is"
     let others = near.iter().take(2).any(|it| words::SAYS.contains(it));
     let doubted = others && said_by_others(&before[start..])
@@ -215,8 +215,7 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
     const ENDS: [char; 10] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…', '。'];
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     // In the place of a number stands another.
-    let digit = |it: char| it.is_ascii_digit();
-    let another = !value.contains(digit) || near.contains(digit);
+    let another = !value.contains(is_digit) || near.contains(is_digit);
     let list = &TELLS[usize::from(another)];
     let tells = |it: &str| list.contains(it) || it.ends_with("n't");
     if near.is_ascii() && !near.starts_with('?') && !words_of(near).any(tells) {
@@ -264,9 +263,8 @@ fn states_another(value: &str, clause: &str) -> bool {
     let trailing = said.last().is_some_and(|it| words::CORRECTS.contains(it));
     let told = &said[..said.len() - usize::from(trailing)];
     // "it could also be 16 apples"
-    let digit = |it: char| it.is_ascii_digit();
-    let number = told.iter().rposition(|it| it.starts_with(digit));
-    let number = number.filter(|at| value.contains(digit) && at + UNIT >= told.len());
+    let number = told.iter().rposition(|it| it.starts_with(is_digit));
+    let number = number.filter(|at| value.contains(is_digit) && at + UNIT >= told.len());
     let end = number.map_or(told.len(), |at| at + 1);
     let Some((last, head)) = told[..end].split_last() else {
         return false;
@@ -282,7 +280,7 @@ fn states_another(value: &str, clause: &str) -> bool {
     };
     let capital = |it: &str| it.starts_with(char::is_uppercase);
     let like = match value.len() {
-        _ if value.contains(digit) => last.starts_with(digit),
+        _ if value.contains(is_digit) => last.starts_with(is_digit),
         1 => last.len() == 1 && capital(last),
         // "I mean Rome"
         _ => capital(value) && last.len() > 2 && capital(last) && (denied || plain()),
@@ -326,7 +324,7 @@ fn states_another(value: &str, clause: &str) -> bool {
         && (set_off(last) || !joins)
         && (!reckons(clause) || reckons(value))
         && !clause.contains('=')
-        && (case || denied || !head.iter().any(|it| it.starts_with(digit)))
+        && (case || denied || !head.iter().any(|it| it.starts_with(is_digit)))
         && (!words_of(value).any(|it| it == *last)
             || value.starts_with('-') != clause[..words::offset(clause, last)].ends_with('-'))
 }
@@ -352,7 +350,7 @@ fn guesses_spaceless(value: &str, clause: &str) -> bool {
     let states = lists.any(|list| list.iter().any(|it| before.ends_with(it)));
     let ends = after.is_empty() || words::ENDS_SPACELESS.contains_exactly(after);
     clause.len() <= MOST
-        && value.contains(|it: char| it.is_ascii_digit())
+        && value.contains(is_digit)
         && another.parse::<f64>().is_ok()
         && (ends && states && guess(before) || before.is_empty() && guess(after))
         && !beside::is_same(value, another)
@@ -370,7 +368,7 @@ fn retracts(clause: &str, first: bool) -> bool {
     let said = &words[opened..];
     let said = &said[said.iter().take_while(|it| joins(it)).count()..];
     // "the answer must be wrong", but not "the answer is 7 would be wrong"
-    let digit = |it: &&str| it.starts_with(|it: char| it.is_ascii_digit());
+    let digit = |it: &&str| it.starts_with(is_digit);
     let explicit = said.len() > 2
         && !said.iter().take(7).any(digit)
         && said[1].eq_ignore_ascii_case("answer")
@@ -379,7 +377,7 @@ fn retracts(clause: &str, first: bool) -> bool {
     // "no, 14": another answer and nothing else.
     let another = first
         && matches!(said, [value] | [_, value] | [_, _, value] if value.chars().count() == 1
-            || value.starts_with(|it: char| it.is_ascii_digit())
+            || value.starts_with(is_digit)
             || said.len() == 1 && value.starts_with(char::is_uppercase));
     let no = (opened > 1 || another)
         && words[..opened].iter().enumerate().any(|(at, word)| {
@@ -416,8 +414,7 @@ const CORRECTION: usize = 400;
 
 /// Do words between an answer and another that is announced after it correct the first? `alike`: so does "the correct answer is".
 pub(super) fn corrects(between: &str, alike: bool) -> bool {
-    let from = between.len().saturating_sub(CORRECTION);
-    let near = &between[between.ceil_char_boundary(from)..];
+    let near = words::ending(between, CORRECTION);
     has(near, &words::CORRECTS)
         || words::CORRECTS_SPACELESS.iter().any(|it| near.contains(it))
         || alike && has(near, &words::CORRECTS_ALIKE)
@@ -428,8 +425,11 @@ pub(super) fn adds_another(value: &str, after: &str) -> bool {
     /// How many words the other answer has at most, with those before it.
     const MOST: usize = 5;
     let near = &after[..after.floor_char_boundary(RETRACTION)];
+    if !has(near, &words::ALSO) {
+        return false;
+    }
     let own = |word: &str| words_of(value).any(|it| it == word);
-    let digits = value.contains(|it: char| it.is_ascii_digit());
+    let digits = value.contains(is_digit);
     let chosen = !digits && (value.len() == 1 || value.contains(", "));
     let clauses = near.split(['.', '!', '?', '\n', ';']);
     clauses.filter(|it| has(it, &words::ALSO)).any(|clause| {
@@ -444,7 +444,7 @@ pub(super) fn adds_another(value: &str, after: &str) -> bool {
             let like = if chosen {
                 it.len() == 1 && it != "I" && it.starts_with(|it: char| it.is_ascii_uppercase())
             } else {
-                digits && it.starts_with(|it: char| it.is_ascii_digit())
+                digits && it.starts_with(is_digit)
             };
             like && !own(it)
         };
@@ -498,9 +498,7 @@ pub(crate) fn dollars(text: &str) -> &str {
     let whose = &before[before
         .trim_end_matches(|it: char| it.is_ascii_uppercase())
         .len()..];
-    let priced = after
-        .trim_start()
-        .starts_with(|it: char| it.is_ascii_digit());
+    let priced = after.trim_start().starts_with(is_digit);
     if whose == "US" || !priced { "" } else { whose }
 }
 
@@ -516,7 +514,10 @@ pub(crate) fn currency_code(text: &str) -> Option<&'static str> {
 pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
     let [inner, outer] = [gold, pred].map(words::last_word);
     let of = |outer| format!("{outer} of {inner}");
-    inner.len() > 2 && (outer.len() > 2 && statement.contains(&of(outer)) || pred.contains(&of("")))
+    let said = [statement, pred].iter().any(|it| it.contains(" of "));
+    inner.len() > 2
+        && said
+        && (outer.len() > 2 && statement.contains(&of(outer)) || pred.contains(&of("")))
 }
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
@@ -539,7 +540,9 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
     }
     let other = words(other);
     let like = |it: &str, stem: &str| {
-        words::after(it, stem).is_some() && (stem.len() > 5 || it.len() <= stem.len() + 1)
+        it.as_bytes()[0].eq_ignore_ascii_case(&stem.as_bytes()[0])
+            && words::after(it, stem).is_some()
+            && (stem.len() > 5 || it.len() <= stem.len() + 1)
     };
     let has = |words: &[&str], stem: &str| words.iter().any(|it| like(it, stem));
     let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);

@@ -80,7 +80,7 @@ pub(super) fn leading(text: &str) -> Option<(String, usize)> {
     if let Some(found) = mixed(text) {
         return Some(found);
     }
-    if !JOINED.iter().any(|it| text.contains(it)) {
+    if !(text.contains(' ') && JOINED.iter().any(|it| text.contains(it))) {
         return None;
     }
     let (first, mut end) = number(text)?;

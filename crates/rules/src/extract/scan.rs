@@ -255,11 +255,8 @@ impl<'t> Scanner<'t> {
 
     fn boxed(&mut self, at: usize, end: usize) -> usize {
         let bytes = self.text.as_bytes();
-        let gap = bytes[end..]
-            .iter()
-            .take(8)
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let near = &self.text[end..self.text.floor_char_boundary(end + 8)];
+        let gap = words::leading(near, |it| it.is_ascii_whitespace());
         if bytes.get(end + gap) == Some(&b'{') {
             if self.open_box.is_none() {
                 self.open_box = Some((at, end + gap + 1, self.depth));
@@ -414,7 +411,7 @@ impl<'t> Scanner<'t> {
                         .trim_start_matches('-')
                         .starts_with(|first: char| first.is_ascii_digit() || first == '.')
                     || prose_words(rest) > 3
-                    || self.text[..open.start].ends_with(|last: char| last.is_ascii_digit()));
+                    || self.text[..open.start].ends_with(words::is_digit));
             if !currency {
                 self.regions.unclosed = Some(open.start);
             }

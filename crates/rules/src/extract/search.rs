@@ -533,13 +533,16 @@ impl<'t> Search<'t, '_, '_> {
             let text = self.source.text;
             // The emphasis of "**Answer:** 3" closes after the announcement.
             let marks = text[anchor.end..].trim_start_matches(['*', '_']);
-            let closes = marks.starts_with([' ', '\n']);
-            let closed = [anchor.end, text.len() - marks.len()][usize::from(closes)];
+            let closed = Some(marks).filter(|it| it.starts_with([' ', '\n']));
+            let closed = closed.map_or(anchor.end, |it| text.len() - it.len());
             let start = if denied { anchor.start } else { closed };
-            let near = text.ceil_char_boundary(anchor.start.saturating_sub(80));
-            let near = near.min(anchor.start);
-            let doubted = qualifiers::doubt(&text[near..anchor.start]);
-            let statement = if doubted { near } else { start }..end;
+            let near = words::ending(&text[..anchor.start], 80);
+            let doubted = qualifiers::doubt(near);
+            let start = if doubted {
+                anchor.start - near.len()
+            } else {
+                start
+            };
             // Of a list the first is not the answer.
             let list = !is_labelled
                 && reading.kind != Form::Choice
@@ -558,7 +561,7 @@ impl<'t> Search<'t, '_, '_> {
             let scales = [&words::FOREIGN_SCALE, &words::SCALE_OR_UNIT];
             let scaled = || scales.into_iter().any(|it| words::has(&reading.text, it));
             let denied = denied || anchor.comma && scaled();
-            self.push(tier, method, reading, statement);
+            self.push(tier, method, reading, start..end);
             if let Some(last) = self.out.get_mut(before) {
                 last.found.qualified |= denied;
                 last.found.doubtful = doubtful;

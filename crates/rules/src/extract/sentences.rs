@@ -84,10 +84,9 @@ fn ends_here(text: &str, at: usize) -> bool {
     if !text[at..].starts_with('.') {
         return true;
     }
-    let window = text.ceil_char_boundary(at.saturating_sub(24)).min(at);
-    let before = &text[window..at];
+    let before = words::ending(&text[..at], 24);
     let line_at = before.rfind('\n').map(|line| line + 1);
-    let begins_line = line_at.is_some() || window == 0;
+    let begins_line = line_at.is_some() || before.len() == at;
     let before = &before[line_at.unwrap_or(0)..];
     let word_at = before
         .rfind(|it: char| it.is_whitespace() || matches!(it, '(' | ','))
@@ -99,18 +98,15 @@ fn ends_here(text: &str, at: usize) -> bool {
         return word.len() > 2 && bare.trim_start().starts_with(char::is_uppercase);
     }
     // An enumerator at the beginning of a line or of a table's cell.
+    if !bare.starts_with(' ') || bare.trim().is_empty() {
+        return true;
+    }
     let label = before[..word_at].trim_matches([' ', '\t', '*', '#', '-', '>']);
-    let near = text
-        .ceil_char_boundary(at.saturating_sub(MAX_ENDING))
-        .min(at);
-    let line = text[near..at].rsplit('\n').next().unwrap_or("");
+    let near = words::ending(&text[..at], MAX_ENDING);
+    let line = near.rsplit('\n').next().unwrap_or("");
     let in_row = label.ends_with('|') || word.parse::<u8>().is_ok() && line.starts_with('|');
-    let enumerator = (begins_line && label.is_empty() || in_row)
-        && !word.is_empty()
-        && is_enumerator(word.trim_start_matches(['*', '#']))
-        && bare.starts_with(' ')
-        && !bare.trim().is_empty();
-    !enumerator
+    let begins = begins_line && label.is_empty() || in_row;
+    !(begins && is_enumerator(word.trim_start_matches(['*', '#'])))
 }
 
 /// "1", "12", "B".

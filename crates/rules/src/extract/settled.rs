@@ -65,14 +65,12 @@ fn has_letter(sentence: &str) -> bool {
 
 /// To the next place where a word or a mark may begin.
 fn step(rest: &str) -> usize {
-    let first = rest.chars().next().map_or(1, char::len_utf8);
-    if rest.starts_with(|it: char| it.is_alphanumeric()) {
-        let word = rest
-            .find(|it: char| !(it.is_alphanumeric() || matches!(it, '\'' | '’')))
-            .unwrap_or(rest.len());
-        return word.max(first);
+    let first = rest.chars().next().unwrap_or(' ');
+    if first.is_alphanumeric() {
+        words::run(rest, true)
+    } else {
+        first.len_utf8()
     }
-    first
 }
 
 /// A letter that is marked or named as a choice, or stands for itself, at `at`.

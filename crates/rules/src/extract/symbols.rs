@@ -24,7 +24,7 @@ pub(super) fn begins_operand(text: &str) -> bool {
         return true;
     }
     if is_currency(first) {
-        return bare[first.len_utf8()..].starts_with(|it: char| it.is_ascii_digit());
+        return bare[first.len_utf8()..].starts_with(words::is_digit);
     }
     if first.is_ascii_alphabetic() {
         let word = words::first_word(bare);

@@ -34,12 +34,13 @@ impl Tail {
 pub(super) fn tail(text: &str, labels: bool) -> Tail {
     // "12-year-old"
     if let Some(rest) = text.strip_prefix("-year") {
-        let word = rest.find(|it: char| !(it.is_alphabetic() || it == '-'));
-        let end = text.len() - rest.len() + word.unwrap_or(rest.len());
+        let word = words::leading(rest, |it| it.is_alphabetic() || it == '-');
+        let end = text.len() - rest.len() + word;
         return Tail::new(0..0, end, false);
     }
     let unit = |end| Tail::new(0..end, end, true);
-    let mark = mark(text);
+    let gap = gap(text);
+    let mark = mark(text, gap);
     if mark > 0 {
         return unit(mark);
     }
@@ -50,7 +51,6 @@ pub(super) fn tail(text: &str, labels: bool) -> Tail {
             ..Tail::default()
         };
     }
-    let gap = gap(text);
     let end = measured(text, gap);
     if end > gap {
         return unit(end);
@@ -83,19 +83,20 @@ fn base(text: &str) -> Option<(Range<usize>, usize)> {
 /// The length of the blanks and ties that `text` begins with, on one line.
 fn gap(text: &str) -> usize {
     const MOST: usize = 12;
-    let blanks = [" ", "~", "\\,", "\\;", "\\ ", "\\:", "\\!", "**", "\\quad"];
     let mut at = 0;
-    while at <= MOST
-        && let Some(blank) = blanks.iter().find(|it| text[at..].starts_with(**it))
-    {
-        at += blank.len();
+    while at <= MOST {
+        at += match &text.as_bytes()[at..] {
+            [b' ' | b'~', ..] => 1,
+            [b'\\', b',' | b';' | b' ' | b':' | b'!', ..] | [b'*', b'*', ..] => 2,
+            [b'\\', rest @ ..] if rest.starts_with(b"quad") => 5,
+            _ => break,
+        };
     }
     at
 }
 
-/// The length of a percent or degree sign, or that of a currency, with the blanks before it; 0 if there is none.
-fn mark(text: &str) -> usize {
-    let gap = gap(text);
+/// The length of a percent or degree sign, or that of a currency, with the gap before it; 0 if there is none.
+fn mark(text: &str, gap: usize) -> usize {
     let rest = &text[gap..];
     if !rest.starts_with(|it: char| !it.is_ascii() || matches!(it, '\\' | '%' | '^')) {
         return 0;
@@ -216,7 +217,7 @@ fn unit_word(text: &str) -> &str {
     }
     let after = &text[word.len()..];
     // A name such as "m1" or a hyphenated word is no unit.
-    let glued = after.starts_with(|it: char| it.is_ascii_digit()) && word.len() > 2
+    let glued = after.starts_with(words::is_digit) && word.len() > 2
         || after.starts_with('-') && after[1..].starts_with(|it: char| it.is_alphabetic());
     if glued { "" } else { word }
 }

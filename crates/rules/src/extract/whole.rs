@@ -78,7 +78,7 @@ fn leading_truth(text: &str) -> Option<(&str, &str, &str)> {
     let truth = words::TRUTH_IN_ENGLISH.contains(word);
     let numbered = word.eq_ignore_ascii_case("no")
         && after.starts_with(['.', ' '])
-        && rest.starts_with(|it: char| it.is_ascii_digit());
+        && rest.starts_with(words::is_digit);
     (truth && !numbered).then_some((word, after, rest))
 }
 
@@ -123,7 +123,7 @@ pub(super) fn opening<'t>(source: Source<'t, '_>) -> Option<(Candidate<'t>, bool
         && !restricts(after)
         // "Yes, we can. The total is 5."
         && !(words::COURTESY.contains(words::first_word(rest))
-            && text.contains(|it: char| it.is_ascii_digit()));
+            && text.contains(words::is_digit));
     let candidate = Candidate::new(word, Form::Words, 0..source.text.len());
     (begins && (states || back)).then_some((candidate, back))
 }
@@ -181,9 +181,7 @@ pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
     if let Some(written) = spoken::written(trimmed) {
         return Some(Candidate::new(written, Form::Plain, range));
     }
-    if trimmed.starts_with(|it: char| it.is_ascii_digit())
-        && crate::lexicon::numbers::ordinal(trimmed).is_some()
-    {
+    if trimmed.starts_with(words::is_digit) && crate::lexicon::numbers::ordinal(trimmed).is_some() {
         let number = &trimmed[..trimmed.len() - 2];
         return Some(Candidate::new(number, Form::Plain, range));
     }
@@ -275,7 +273,7 @@ pub(super) fn is_product(text: &str) -> bool {
             return false;
         }
     }
-    letters > 1 || letters == 1 && text.contains(|it: char| it.is_ascii_digit())
+    letters > 1 || letters == 1 && text.contains(words::is_digit)
 }
 
 /// Bare mathematics with its unit or base, if the range is nothing else.

@@ -1,10 +1,11 @@
 //! Words beside an answer: the lists of `lexicon/words.tsv` that extraction asks for, and where a word begins and ends.
 
-use crate::lexicon::in_lower_case;
+use super::scan::{Kinds, passing};
 use crate::lexicon::numbers::{NumberWord, cardinal, number_word};
 use crate::lexicon::units;
 use crate::lexicon::words::lists;
 pub(super) use crate::lexicon::words::{FOREIGN_SCALE, JOINS_EITHER, JOINS_LETTERS, List};
+pub(super) use crate::lexicon::{ending, in_lower_case, is_digit, leading};
 
 lists! {
     FUNCTION, FUNCTION_WITH_ARGUMENT, UNIT, NO_UNIT, MAGNITUDE, UNIT_PREFIX, ADJECTIVE, NOT_COUNTED, PLURAL, SUBORDINATING, CONCLUDING,
@@ -78,9 +79,29 @@ pub(super) fn is_part(word: &str) -> bool {
 }
 
 /// Its words, with the digits and apostrophes in them.
-pub(super) fn words_of(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(|it: char| !(it.is_alphanumeric() || matches!(it, '\'' | '’')))
-        .filter(|word| !word.is_empty())
+pub(super) fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let begins = &rest[run(rest, false)..];
+        let (word, after) = begins.split_at(run(begins, true));
+        rest = after;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+fn in_word(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '\'' | '’')
+}
+
+/// How many bytes of words, or of what is between them, a text begins with.
+pub(super) fn run(text: &str, of_words: bool) -> usize {
+    const NOT_IN_WORD: Kinds = passing(b"'", b"");
+    let ends = |it: u8| !it.is_ascii() || (NOT_IN_WORD[usize::from(it)] == 0) != of_words;
+    let at = text.bytes().position(ends).unwrap_or(text.len());
+    match text.as_bytes().get(at) {
+        Some(next) if !next.is_ascii() => at + leading(&text[at..], |it| in_word(it) == of_words),
+        _ => at,
+    }
 }
 
 /// Is one of its words in a list?
@@ -96,29 +117,20 @@ pub(super) fn offset(text: &str, part: &str) -> usize {
 /// The word that ends at the end of `text`.
 pub(super) fn last_word(text: &str) -> &str {
     let text = text.trim_end_matches([' ', '\t', '*', '_', '(', '"', '`', ':', ',', '~']);
-    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_WORD))..];
-    let start = text
-        .rfind(|character: char| !(character.is_alphabetic() || character == '\''))
-        .map_or(0, |at| {
-            at + text[at..].chars().next().map_or(1, char::len_utf8)
-        });
-    &text[start..]
+    let text = ending(text, MAX_WORD);
+    let rest = text.trim_end_matches(|it: char| it.is_alphabetic() || it == '\'');
+    &text[rest.len()..]
 }
 
 /// The word at the beginning of `text`; empty if it begins with something else.
 pub(super) fn first_word(text: &str) -> &str {
     let text = &text[..text.floor_char_boundary(MAX_WORD)];
-    let length = text
-        .find(|character: char| !(character.is_alphabetic() || character == '\''))
-        .unwrap_or(text.len());
-    &text[..length]
+    &text[..leading(text, |it| it.is_alphabetic() || it == '\'')]
 }
 
 /// The letters and hyphens that `text` begins with, at most `length` bytes.
 pub(super) fn hyphenated(text: &str, length: usize) -> &str {
     let text = &text[..length];
-    let end = text
-        .find(|it: char| !(it.is_ascii_alphabetic() || it == '-'))
-        .unwrap_or(text.len());
+    let end = leading(text, |it| it.is_ascii_alphabetic() || it == '-');
     text[..end].trim_end_matches('-')
 }

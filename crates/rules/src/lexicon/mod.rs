@@ -35,10 +35,24 @@ pub(crate) fn in_lower_case<T>(word: &str, look: impl FnOnce(&str) -> T) -> T {
     }
 }
 
+pub(crate) fn is_digit(character: char) -> bool {
+    character.is_ascii_digit()
+}
+
 /// How many letters a text begins with, at most `most`.
 pub(crate) fn letters(text: &str, most: usize) -> usize {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic);
     letters.take(most).count()
+}
+
+/// The length of what a text begins with whose characters are all such.
+pub(crate) fn leading(text: &str, such: impl Fn(char) -> bool) -> usize {
+    text.find(|it| !such(it)).unwrap_or(text.len())
+}
+
+/// The last bytes of a text, so many at most.
+pub(crate) fn ending(text: &str, most: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
 }
 
 /// The rows of a table: fields between tabs. Empty lines and those that begin with `#` are left out.
@@ -77,24 +91,38 @@ impl<K: Hash + Eq, V: Copy> Table<K, V> {
     }
 }
 
-/// FNV-1a: the keys are short, and the tables constant, so that no text can make its words collide.
-#[derive(Debug)]
+/// Eight bytes at a time: the keys are short, and the tables constant, so that no text can make its words collide.
+#[derive(Debug, Default)]
 pub(crate) struct KeyHasher(u64);
 
-impl Default for KeyHasher {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+impl KeyHasher {
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
 
 impl Hasher for KeyHasher {
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        let mut rest = bytes;
+        while let Some((eight, after)) = rest.split_first_chunk() {
+            self.mix(u64::from_le_bytes(*eight));
+            rest = after;
+        }
+        // Two halves may overlap.
+        if let (Some(head), Some(tail)) = (rest.first_chunk(), rest.last_chunk()) {
+            let (head, tail) = (u32::from_le_bytes(*head), u32::from_le_bytes(*tail));
+            self.mix(u64::from(head) << 32 | u64::from(tail));
+        } else if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
+            let middle = rest[rest.len() / 2];
+            self.mix(u64::from(*first) << 16 | u64::from(middle) << 8 | u64::from(*last));
         }
     }
 
+    /// What ends a text, and the length of a slice: a key is all that is hashed.
+    fn write_u8(&mut self, _: u8) {}
+    fn write_usize(&mut self, _: usize) {}
+
     fn finish(&self) -> u64 {
-        self.0
+        self.0.rotate_left(26)
     }
 }

@@ -4,12 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::{Table, names};
+use super::{Table, in_lower_case, names};
 
 const TABLE: &str = include_str!("words.tsv");
-
-/// The length of the longest phrase.
-const LONGEST: usize = 48;
 
 /// The lines of the table by their names, since every list is made of some.
 static LINES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
@@ -24,7 +21,7 @@ static LINES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new
 #[derive(Debug)]
 pub(crate) struct Words {
     list: Vec<&'static str>,
-    lower_case: Table<Cow<'static, [u8]>, ()>,
+    lower_case: Table<Cow<'static, str>, ()>,
     /// Which bytes one of them begins with, in this case.
     begins: [bool; 256],
     /// A bit for each shape that one of them has: see [`shape`].
@@ -46,9 +43,9 @@ impl Words {
     pub(crate) fn of(list: Vec<&'static str>) -> Self {
         let lower_case = list.iter().map(|word| {
             let lower = if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                Cow::Owned(word.to_ascii_lowercase().into_bytes())
+                Cow::Owned(word.to_ascii_lowercase())
             } else {
-                Cow::Borrowed(word.as_bytes())
+                Cow::Borrowed(*word)
             };
             (lower, ())
         });
@@ -67,16 +64,8 @@ impl Words {
     /// Is a word among them, whatever its case?
     pub(crate) fn contains(&self, word: &str) -> bool {
         // Most words are in no list, and most of them show it.
-        if self.shapes & shape(word) == 0 {
-            return false;
-        }
-        let mut buffer = [0; LONGEST];
-        let Some(lower) = buffer.get_mut(..word.len()) else {
-            return false;
-        };
-        lower.copy_from_slice(word.as_bytes());
-        lower.make_ascii_lowercase();
-        self.lower_case.get(&*lower).is_some()
+        self.shapes & shape(word) != 0
+            && in_lower_case(word, |it| self.lower_case.get(it)).is_some()
     }
 
     /// Is one of them what a text begins with, in this case? The longest one, and what follows it.

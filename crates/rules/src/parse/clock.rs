@@ -1,7 +1,7 @@
 //! Times of day and dates.
 
 use crate::answer::Answer;
-use crate::lexicon::words;
+use crate::lexicon::{leading, words};
 
 /// `3:45 p.m.`, `14:05 o'clock`, `5 pm`, `09:05`.
 pub(super) fn time(text: &str) -> Option<Answer> {
@@ -9,10 +9,7 @@ pub(super) fn time(text: &str) -> Option<Answer> {
         return None;
     }
     let lower = text.to_ascii_lowercase();
-    let end = lower
-        .find(|c: char| !(c.is_ascii_digit() || c == ':'))
-        .unwrap_or(lower.len());
-    let (clock, words) = lower.split_at(end);
+    let (clock, words) = lower.split_at(leading(&lower, |c| c.is_ascii_digit() || c == ':'));
     let words: String = words
         .chars()
         .filter(|c| !matches!(c, ' ' | '.' | ','))
@@ -130,11 +127,12 @@ pub(crate) fn date(text: &str) -> Option<String> {
                     (year, month, day)
                 }
                 (day, month, year) if c.len() == 4 && text.contains('.') => (year, month, day),
-                (first, second, year) if c.len() == 4 && text.contains('/') => match () {
-                    () if first > 12 => (year, second, first),
-                    () if second > 12 => (year, first, second),
-                    () => return Some(text.to_owned()),
-                },
+                (day @ 13.., month, year) | (month, day @ 13.., year)
+                    if c.len() == 4 && text.contains('/') =>
+                {
+                    (year, month, day)
+                }
+                _ if c.len() == 4 && text.contains('/') => return Some(text.to_owned()),
                 _ => return None,
             }
         };

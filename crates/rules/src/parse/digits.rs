@@ -4,6 +4,7 @@ use super::lexer::{Lexer, syntax};
 use super::markup;
 use super::parser::Parsed;
 use super::token::{Kind, Numeral, digit};
+use crate::lexicon::{is_digit, leading};
 
 /// What stands between groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,14 +215,8 @@ fn is_spaced_list(lexer: &Lexer<'_>, end: usize) -> bool {
 
 /// The end of the run of digits and commas that goes on at `at`.
 fn run_of_commas(lexer: &Lexer<'_>, at: usize) -> usize {
-    let length = lexer
-        .bytes()
-        .get(at..)
-        .unwrap_or(&[])
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit() || **byte == b',')
-        .count();
-    at + length
+    let rest = lexer.text().get(at..).unwrap_or("");
+    at + leading(rest, |it| it.is_ascii_digit() || it == ',')
 }
 
 /// `1.234,56` and `1.234.567`: where the decimal comma is (if there is one) and where the number ends.
@@ -318,13 +313,7 @@ fn exponent(lexer: &mut Lexer<'_>) -> Option<i64> {
         _ => (false, 0),
     };
     let from = lexer.pos() + 1 + sign;
-    let length = lexer
-        .bytes()
-        .get(from..)
-        .unwrap_or(&[])
-        .iter()
-        .take_while(|b| b.is_ascii_digit())
-        .count();
+    let length = leading(lexer.text().get(from..).unwrap_or(""), is_digit);
     let end = from + length;
     if length == 0 || lexer.bytes().get(end).is_some_and(u8::is_ascii_alphabetic) {
         return None;
@@ -450,15 +439,9 @@ fn prefixed(lexer: &mut Lexer<'_>) -> Parsed<bool> {
         Some(b'o') => 8,
         _ => return Ok(false),
     };
-    let digits = lexer.bytes().get(start + 2..).unwrap_or(&[]);
-    let length = digits
-        .iter()
-        .take_while(|b| (**b as char).is_digit(radix))
-        .count();
-    let ends = digits
-        .get(length)
-        .is_none_or(|b| !b.is_ascii_alphanumeric());
-    if length == 0 || !ends {
+    let digits = lexer.text().get(start + 2..).unwrap_or("");
+    let length = leading(digits, |it| it.is_digit(radix));
+    if length == 0 || digits[length..].starts_with(|it: char| it.is_ascii_alphanumeric()) {
         return Ok(false);
     }
     lexer.seek(start + 2 + length);

@@ -5,7 +5,7 @@ use super::plain::plain_text;
 use super::runs::is_word_letter;
 use super::spelled;
 use super::token::Kind;
-use crate::lexicon::{numbers, units, words};
+use crate::lexicon::{is_digit, numbers, units, words};
 
 /// Is this words and nothing that has a value?
 pub(super) fn is_words(plain: &str) -> bool {
@@ -111,9 +111,9 @@ pub(super) fn is_text(text: &str) -> bool {
     }
     let digits = plain.contains(|c: char| c.is_numeric());
     // "20 N upward" states a value that is not understood; "2nd place" does not.
-    let counts = plain.starts_with(|c: char| c.is_ascii_digit())
+    let counts = plain.starts_with(is_digit)
         && plain
-            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .trim_start_matches(is_digit)
             .starts_with([' ', '.', ',']);
     if counts {
         return false;

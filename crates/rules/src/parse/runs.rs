@@ -7,7 +7,7 @@ use super::parser::Parsed;
 use super::token::{Bracket, Kind, digit};
 use super::{command, digits};
 use crate::lexicon::units::currency;
-use crate::lexicon::words;
+use crate::lexicon::{leading, words};
 
 /// How long a word with letters beyond ASCII or an exponent in raised digits is at most, in bytes.
 const LONGEST_RUN: usize = 4_000;
@@ -158,10 +158,7 @@ pub(super) fn shifted(
     let start = lexer.pos();
     lexer.push(sign, start)?;
     let of = |rest: &str, wanted: fn(Kind<'static>) -> bool| -> usize {
-        rest.chars()
-            .take_while(|c| plain(*c).is_some_and(wanted))
-            .map(char::len_utf8)
-            .sum()
+        leading(rest, |c| plain(c).is_some_and(wanted))
     };
     let is_digit = |kind| matches!(kind, Kind::Number(_));
     let near = &lexer.rest()[..lexer.rest().floor_char_boundary(LONGEST_RUN)];

@@ -70,7 +70,8 @@ pub(super) fn measured(text: &str) -> Option<Answer> {
     match currency(name) {
         _ if !named => {}
         Some((code, 1)) => quantity.currency = Some(code.into()),
-        _ => quantity.unit = Some(unit(name).filter(|_| is_unit(name))?),
+        _ if is_unit(name) => quantity.unit = Some(unit(name)?),
+        _ => return None,
     }
     Some(Answer::Quantity(quantity))
 }
@@ -101,7 +102,7 @@ pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
 
 /// `\text{110010}_2` without the command around its digits, which carry the base.
 fn upright_digits(text: &str) -> Option<String> {
-    let (before, rest) = text.split_once("\\text{")?;
+    let (before, rest) = (text.contains("}_")).then(|| text.split_once("\\text{"))??;
     let (digits, after) = rest.split_once('}')?;
     let are_digits = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_hexdigit());
     (are_digits && after.starts_with('_')).then(|| [before, digits, after].concat())

@@ -2,6 +2,7 @@
 
 use crate::algebra::Rational;
 use crate::answer::Unit;
+use crate::lexicon::leading;
 use crate::lexicon::units::{Dimension, unit_word};
 use crate::lexicon::words::{self, JOINS_UNITS};
 
@@ -123,13 +124,9 @@ fn words_of_power(text: &str) -> (i8, &str) {
 
 /// The longest unit in one or two words at the start, and its length.
 fn longest(text: &str) -> Option<((Dimension, Rational), usize)> {
-    let first = text
-        .find(|c: char| !(c.is_alphabetic() || c == '°' || c == 'º'))
-        .unwrap_or(text.len());
+    let first = leading(text, |c| c.is_alphabetic() || c == '°' || c == 'º');
     if let Some(second) = text.get(first..).and_then(|rest| rest.strip_prefix(' ')) {
-        let length = second
-            .find(|c: char| !c.is_alphabetic())
-            .unwrap_or(second.len());
+        let length = leading(second, char::is_alphabetic);
         let both = text.get(..first + 1 + length)?;
         if length > 0
             && let Some(found) = word(both)

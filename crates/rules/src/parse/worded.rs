@@ -7,7 +7,7 @@ use super::text::formula;
 use super::{choice, clock};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Operator, Quantity};
-use crate::lexicon::{numbers, words};
+use crate::lexicon::{is_digit, letters, numbers, words};
 
 /// Choices, truths, times, dates and plain words, which are no formulas.
 pub(super) fn worded(text: &str) -> Option<Answer> {
@@ -17,7 +17,7 @@ pub(super) fn worded(text: &str) -> Option<Answer> {
     }
     // "18 dollars": of what begins with a number only times and dates are no formulas.
     let simple = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b' ' | b'.');
-    let numbered = text.starts_with(|it: char| it.is_ascii_digit()) && text.bytes().all(simple);
+    let numbered = text.starts_with(is_digit) && text.bytes().all(simple);
     if numbered && !text.ends_with('.') && !text.contains("  ") {
         return clock::time(text).or_else(|| clock::date(text).map(Answer::Text));
     }
@@ -65,7 +65,7 @@ pub(super) fn worded(text: &str) -> Option<Answer> {
 fn negated(plain: &str) -> Option<Answer> {
     let (sign, rest) = plain.split_once(' ')?;
     let negative = sign.eq_ignore_ascii_case("minus") || sign.eq_ignore_ascii_case("negative");
-    if !negative || !rest.starts_with(|it: char| it.is_ascii_digit()) {
+    if !negative || !rest.starts_with(is_digit) {
         return None;
     }
     match formula(rest).ok()? {
@@ -151,9 +151,7 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
     if words::EMPTY_SET.contains(text) {
         return Some(Answer::Set(Vec::new()));
     }
-    let said = &lower[..lower
-        .find(|it: char| !it.is_ascii_alphabetic())
-        .unwrap_or(lower.len())];
+    let said = &lower[..letters(&lower, usize::MAX)];
     let is_truth = words::TRUE.contains(said) || words::FALSE.contains(said);
     if is_truth && words::restricts(&lower[said.len()..]) {
         return Some(Answer::Text(plain.to_owned()));

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::{Arc, LazyLock};
 
-use super::super::words::{is_counted, is_unit};
+use super::super::words::{is_counted, is_digit, is_unit};
 use super::{FAR_GAP, GAP, How};
 use crate::lexicon::numbers::{NumberWord, number_words};
 use crate::lexicon::units::currency_names;
 use crate::lexicon::words::listed;
-use crate::lexicon::{BESIDE, KeyHasher, rows};
+use crate::lexicon::{BESIDE, KeyHasher, in_lower_case, rows};
 
 /// Where a row's pattern stands.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +57,9 @@ pub(super) fn place(name: &str) -> Option<usize> {
 /// How many words of 64 bits hold a bit for each class.
 const WIDTH: usize = 6;
 
+/// What every word and sign is.
+const ALWAYS: usize = 64 * WIDTH - 1;
+
 /// A set of classes, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Set([u64; WIDTH]);
@@ -102,13 +105,13 @@ type Shape = fn(&str) -> bool;
 #[rustfmt::skip]
 const SHAPES: [(&str, Shape); 9] = [
     ("<number>", is_digits), ("<digits>", is_digits), ("<unit>", is_unit), ("<counted>", is_counted),
-    ("<mixed>", |it| it.starts_with(char::is_alphabetic) && it.contains(|it: char| it.is_ascii_digit())),
+    ("<mixed>", |it| it.starts_with(char::is_alphabetic) && it.contains(is_digit)),
     ("<letter>", |it| it.len() == 1 && it.starts_with(char::is_lowercase)), ("<capital>", |it| it.starts_with(char::is_uppercase)),
-    ("<operator>", |it| it.starts_with(|it| "<>≤≥≠≪≫+-–−/^×÷".contains(it))), ("<word>", |it| it.starts_with(char::is_alphabetic)),
+    ("<operator>", |it| !it.as_bytes()[0].is_ascii_alphanumeric() && it.starts_with(|it| "<>≤≥≠≪≫+-–−/^×÷".contains(it))), ("<word>", |it| it.starts_with(char::is_alphabetic)),
 ];
 
 fn is_digits(word: &str) -> bool {
-    word.starts_with(|it: char| it.is_ascii_digit())
+    word.starts_with(is_digit)
 }
 
 /// The words of other tables that a shape stands for.
@@ -132,7 +135,7 @@ fn words_of_shape(name: &str) -> Vec<&'static str> {
 
 /// The table: which classes a word has, and the rows.
 pub(super) struct Table {
-    classes: HashMap<Vec<u8>, Set, BuildHasherDefault<KeyHasher>>,
+    classes: HashMap<String, Set, BuildHasherDefault<KeyHasher>>,
     /// For each kind of answer, on either side of it, and shape: how many words from the value on rows ask for it, and the classes that it is in.
     shapes: [[[(usize, Set); SHAPES.len()]; 2]; How::LETTERS.len()],
     /// How words end that deny as the ending by itself does: "isn't".
@@ -195,11 +198,18 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             let how = How::mask(how);
             let follows = place >= Place::Begins as usize && place != Place::Clearing as usize;
             for phrase in phrases {
-                // Rare is a number, and else the last word.
+                // Rare is a number, and else the last word; at the value it is the item there.
                 let number = |it: &&str| it.contains("<number>") || it.contains("<digits>");
-                let mut words = phrase.split(' ').filter(|it| !it.starts_with(['!', '…']));
-                let rare = words.clone().find(number).or(words.next_back());
-                let rare = rare.map(|it| class(&mut table, it, none));
+                let word = |it: &&str| !it.starts_with(['!', '…']);
+                let mut words = phrase.split(' ').filter(word);
+                let rare = if place == Place::Ends as usize {
+                    phrase.split(' ').next_back().filter(word)
+                } else if named.ends_with('…') {
+                    phrase.split(' ').next().filter(word)
+                } else {
+                    words.clone().find(number).or(words.next_back())
+                };
+                let rare = rare.map_or(ALWAYS, |it| class(&mut table, it, none));
                 // A row that begins at the value asks no word but its own.
                 let near = named.ends_with('…') && !phrase.contains('…');
                 let mut item = |(at, it): (usize, &'static str)| {
@@ -214,8 +224,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 let row: Row = phrase.split(' ').enumerate().map(&mut item).collect();
                 for at in (0..How::LETTERS.len()).filter(|at| how >> at & 1 == 1) {
                     let (any, rows) = &mut table.rows[place * How::LETTERS.len() + at];
-                    let classes = rare.map_or(0..64 * WIDTH, |it| it..it + 1);
-                    classes.for_each(|it| any.insert(it));
+                    any.insert(rare);
                     rows.push(row.clone());
                 }
             }
@@ -233,7 +242,7 @@ impl Table {
     /// Makes `word`, a list or a shape part of a class.
     fn add(&mut self, word: &'static str, class: usize) {
         let mut insert = |word: &str| {
-            let lower = word.to_ascii_lowercase().into_bytes();
+            let lower = word.to_ascii_lowercase();
             self.classes.entry(lower).or_default().insert(class);
         };
         if word.starts_with('@') {
@@ -247,19 +256,12 @@ impl Table {
 
     /// The classes of a word or sign on a side of an answer that was found so, with so many before it.
     pub(super) fn classes(&self, word: &str, how: How, follows: bool, at: usize) -> Set {
-        const LONGEST: usize = 48;
-        let mut buffer = [0; LONGEST];
-        let mut set = Set::default();
-        if let Some(lower) = buffer.get_mut(..word.len()) {
-            lower.copy_from_slice(word.as_bytes());
-            lower.make_ascii_lowercase();
-            if let Some(own) = self.classes.get(&*lower) {
-                set = *own;
-            }
-        }
+        let own = in_lower_case(word, |it| self.classes.get(it));
+        let mut set = own.copied().unwrap_or_default();
+        set.insert(ALWAYS);
         let mut endings = self.negating.iter();
         if let Some(ending) = endings.find(|it| word.len() > it.len() && word.ends_with(**it)) {
-            let own = self.classes.get(ending.as_bytes());
+            let own = self.classes.get(*ending);
             set.join(own.copied().unwrap_or_default());
         }
         let asked = &self.shapes[how as usize][usize::from(follows)];
