@@ -3,8 +3,6 @@
 use crate::gsm8k::decimal::Decimal;
 use crate::lexicon::words::ANNOUNCES_OUTPUT;
 use crate::{extract, lexicon};
-
-/// How deeply brackets nest.
 const MOST_DEEP: usize = 32;
 /// How long a value is at most, in bytes.
 const LONGEST: usize = 64_000;
@@ -286,8 +284,6 @@ fn name(text: &str) -> Option<(Value, &str)> {
     let ends = !rest.starts_with(|it: char| it.is_alphanumeric() || it == '_');
     ends.then_some((Value::Name(name), rest))
 }
-
-/// A number in decimal digits.
 fn number(text: &str) -> Option<(Value, &str)> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();

@@ -99,8 +99,6 @@ fn fraction(ratio: &[Expr]) -> Option<Expr> {
         _ => None,
     }
 }
-
-/// Are two ratios proportional?
 fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     if a.len() != b.len() {
         return Comparison::different("ratio", "ratios of a different number of parts differ");

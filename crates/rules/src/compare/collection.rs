@@ -78,8 +78,6 @@ fn named_point(answer: &Answer) -> Option<&[Expr]> {
         _ => None,
     }
 }
-
-/// Element by element.
 pub(super) fn in_order(
     method: &'static str,
     gold: &[Answer],
@@ -92,8 +90,6 @@ pub(super) fn in_order(
     let parts = gold.iter().zip(pred).map(|(a, b)| context.answers(a, b));
     Comparison::all(method, parts)
 }
-
-/// Two lists.
 fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Comparison {
     let label = |it: &Answer| match it {
         Answer::Quantity(Quantity {

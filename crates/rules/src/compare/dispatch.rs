@@ -35,8 +35,6 @@ fn within_limit(gold: &Answer, pred: &Answer, config: &Config) -> Comparison {
     }
     comparison
 }
-
-/// Two answers by their kinds.
 fn answers(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Comparison {
     let stated = matches!(gold, Answer::Relation(_)) || matches!(pred, Answer::Relation(_));
     if stated && let Some(verdict) = congruence::classes(gold, pred, context) {

@@ -117,8 +117,6 @@ pub(super) fn shortened(text: String) -> String {
 pub(super) fn has_pi(expr: &Expr) -> bool {
     algebra::any(expr, &mut |part| *part == Expr::Constant(Constant::Pi))
 }
-
-/// a · b.
 pub(super) fn product(a: Expr, b: Expr) -> Expr {
     Expr::Multiply(vec![a, b])
 }

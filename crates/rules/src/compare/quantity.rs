@@ -10,8 +10,6 @@ use crate::answer::{Quantity, Unit};
 use crate::config::BareNumber;
 use crate::lexicon::words::POUNDS;
 use crate::parse;
-
-/// Compares two quantities.
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
     if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
         && a != b
@@ -37,8 +35,6 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
         (None, Some(unit)) => one_unit(pred, unit, gold, context, true),
     }
 }
-
-/// The values as written.
 fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
     numbers::compare(written(gold), written(pred), context)
 }

@@ -9,8 +9,6 @@ use super::{
 };
 use crate::algebra::{self, Expr, Function};
 use crate::answer::{Answer, Operator, Relation};
-
-/// Statement against statement.
 pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Comparison {
     if gold.modulus.is_some() || pred.modulus.is_some() {
         return congruence::both(gold, pred, context);

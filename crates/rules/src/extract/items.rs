@@ -24,8 +24,6 @@ pub(super) enum Form {
     Choice,
     Words,
 }
-
-/// A text and its marks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'t, 'm> {
     pub text: &'t str,

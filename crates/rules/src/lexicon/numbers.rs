@@ -91,6 +91,15 @@ pub(crate) fn scale(word: &str) -> Option<u64> {
     }
 }
 
+/// The longest scale that a word in a script without spaces begins with: 百万 of 百万元.
+pub(crate) fn leading_scale(word: &str) -> Option<&str> {
+    let ends = word.char_indices().skip(1).map(|(end, _)| end);
+    let starts = ends.chain([word.len()]).take(2).map(|end| &word[..end]);
+    starts
+        .filter(|start| !start.is_ascii() && scale(start).is_some())
+        .last()
+}
+
 /// The denominator that a word in lower case names: 2 for `halves`.
 pub(crate) fn denominator(word: &str) -> Option<u64> {
     match number_word(word)? {

@@ -62,8 +62,6 @@ impl<'t> Lexemes<'t> {
             self.0.spaced(Space::Some);
         }
     }
-
-    /// How many brackets are open.
     pub(crate) fn depth(&self) -> usize {
         self.0.depth()
     }

@@ -156,23 +156,15 @@ impl<'t> Lexer<'t> {
     pub(super) fn text(&self) -> &'t str {
         self.text
     }
-
-    /// The whole text in bytes.
     pub(super) fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes()
     }
-
-    /// The current place.
     pub(super) fn pos(&self) -> usize {
         self.pos
     }
-
-    /// Goes to a place.
     pub(super) fn seek(&mut self, pos: usize) {
         self.pos = pos;
     }
-
-    /// Passes bytes.
     pub(super) fn skip(&mut self, length: usize) {
         self.pos += length;
     }
@@ -190,8 +182,6 @@ impl<'t> Lexer<'t> {
     pub(super) fn last(&self) -> Option<Kind<'t>> {
         self.tokens.last().map(|token| token.kind)
     }
-
-    /// Takes the last token back.
     pub(super) fn drop_last(&mut self) {
         self.tokens.pop();
     }
@@ -202,8 +192,6 @@ impl<'t> Lexer<'t> {
             token.run = length.min(255) as u8;
         }
     }
-
-    /// How many tokens there are.
     pub(super) fn count(&self) -> usize {
         self.tokens.len()
     }
@@ -231,8 +219,6 @@ impl<'t> Lexer<'t> {
     pub(super) fn in_list(&self) -> bool {
         self.lists > 0
     }
-
-    /// How many brackets are open.
     pub(super) fn depth(&self) -> usize {
         self.opened.len()
     }

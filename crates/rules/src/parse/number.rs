@@ -9,7 +9,6 @@ use crate::algebra::{Expr, LongNumber, Rational};
 /// What a written number says.
 #[derive(Debug, Clone)]
 pub(super) struct Value {
-    /// The exact value.
     pub(super) expr: Expr,
     /// See [`crate::answer::Quantity::places`].
     pub(super) places: Option<i64>,
@@ -30,8 +29,6 @@ impl Value {
 
 /// How large an exponent of ten is read at all.
 const MOST_EXPONENT: i64 = 1 << 60;
-
-/// 10^exponent.
 fn power_of_ten(exponent: usize) -> UBig {
     UBig::from(10_u8).pow(exponent)
 }

@@ -12,7 +12,6 @@ const MOST_REPEATS: u32 = 64;
 /// A number that was just read, for what was written beside it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lone {
-    /// Its first token.
     pub(super) start: usize,
     /// One after its last token.
     pub(super) end: usize,
@@ -95,13 +94,9 @@ impl<'t> Parser<'t> {
     pub(super) fn pos(&self) -> usize {
         self.here.pos
     }
-
-    /// Passes tokens.
     pub(super) fn skip(&mut self, count: usize) {
         self.here.pos += count;
     }
-
-    /// Goes to a token.
     pub(super) fn seek(&mut self, pos: usize) {
         self.here.pos = pos;
     }
@@ -426,8 +421,6 @@ pub(super) fn negate(expr: Expr) -> Expr {
         other => Expr::Multiply(vec![Expr::integer(-1), other]),
     }
 }
-
-/// 1 / a.
 pub(super) fn inverse(expr: Expr) -> Expr {
     Expr::power(expr, Expr::integer(-1))
 }

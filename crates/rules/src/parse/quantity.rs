@@ -145,13 +145,13 @@ fn scientific_number(parser: &mut Parser<'_>, negative: bool) -> Option<Quantity
 
 /// `5 million`, `2.5 thousand`, `3 dozen`; `$120k`.
 fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity, start: usize) {
-    let letter = suffix::scale_letter(parser, start);
+    let letters = suffix::scale_letters(parser, start);
     let word = match parser.peek() {
         Some(Kind::Word(word) | Kind::Text(word)) => word,
         _ => "",
     };
     let named = || numbers::scale(word.to_ascii_lowercase().trim_end_matches('s'));
-    let Some(scale) = letter.or_else(named) else {
+    let Some((scale, tokens)) = letters.or_else(|| Some((named()?, 1))) else {
         return;
     };
     let Expr::Number(value) = &quantity.value else {
@@ -161,7 +161,7 @@ fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity, start: usize) {
     if let (Some(places), Some(digits)) = (quantity.places, scale.checked_ilog10()) {
         quantity.places = Some(places - i64::from(digits));
     }
-    parser.skip(1);
+    parser.skip(tokens);
 }
 
 /// Takes what stands after the value into the quantity.

@@ -7,7 +7,7 @@ use super::parser::Parsed;
 use super::token::{Bracket, Kind, digit};
 use super::{command, digits};
 use crate::lexicon::units::currency;
-use crate::lexicon::{leading, words};
+use crate::lexicon::{leading, numbers, words};
 
 /// How long a word with letters beyond ASCII or an exponent in raised digits is at most, in bytes.
 const LONGEST_RUN: usize = 4_000;
@@ -140,7 +140,14 @@ pub(super) fn foreign_word(lexer: &mut Lexer<'_>) -> Parsed<()> {
     while !lexer.text().is_char_boundary(lexer.pos()) {
         lexer.skip(1);
     }
-    let word = lexer.text().get(start..lexer.pos()).unwrap_or("");
+    let mut word = lexer.text().get(start..lexer.pos()).unwrap_or("");
+    // What scales a number stands apart from what is counted: 万 of "5万元".
+    if matches!(lexer.last(), Some(Kind::Number(_)))
+        && let Some(scale) = numbers::leading_scale(word)
+    {
+        lexer.seek(start + scale.len());
+        word = scale;
+    }
     let kind = match word {
         "或" | "或者" => Kind::Or,
         "和" | "与" | "及" | "且" => Kind::And,

@@ -175,8 +175,6 @@ fn is_symbol(answer: &Answer, letter: char) -> bool {
     matches!(answer, Answer::Quantity(quantity)
         if matches!(&quantity.value, Expr::Symbol(name) if name.chars().eq([letter])))
 }
-
-/// ±∞?
 pub(super) fn is_infinite(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(Constant::Infinity) => true,
@@ -184,8 +182,6 @@ pub(super) fn is_infinite(expr: &Expr) -> bool {
         _ => false,
     }
 }
-
-/// (−∞, ∞).
 pub(super) fn real_line() -> Interval {
     let infinity = Expr::Constant(Constant::Infinity);
     Interval::new((infinity.clone().negated(), false), (infinity, false))

@@ -7,6 +7,7 @@ use super::token::{Bracket, Kind, Named, Space, Structure};
 use super::units;
 use crate::algebra::{Constant, Function, Rational};
 use crate::answer::Unit;
+use crate::lexicon::numbers;
 use crate::lexicon::units::{currency, is_bare_unit, long_currency};
 use crate::lexicon::words;
 
@@ -58,7 +59,7 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
         return false;
     };
     let spaced = token.space != Space::Tight;
-    if scale_letter(parser, start).is_some() {
+    if scale_letters(parser, start).is_some() {
         return true;
     }
     let before = parser.kind_before(1);
@@ -112,23 +113,28 @@ fn is_term_of_formula(parser: &Parser<'_>, start: usize) -> bool {
     in_group || summed && (2..MOST_BACK).any(|back| matches!(before(back), Some(Kind::Letter(_))))
 }
 
-/// The power of ten of the letter that is next, right after a sum of money: `$120k`, `$1.5M`.
-pub(super) fn scale_letter(parser: &Parser<'_>, start: usize) -> Option<u64> {
-    let token = parser.at(parser.pos())?;
-    let priced = matches!(
-        start.checked_sub(1).and_then(|at| parser.any_kind_at(at)),
-        Some(Kind::Currency(_))
-    ) && parser.pos() == start + 1
-        && matches!(parser.kind_before(1), Some(Kind::Number(_)));
-    let alone = token.run == 1 && token.space == Space::Tight;
-    let ends = ends_quantity(parser, parser.pos() + 1);
+/// What the letters that are next scale a number by, and how many they are: `$120k`, `$1.5M`, `3 bn`.
+pub(super) fn scale_letters(parser: &Parser<'_>, start: usize) -> Option<(u64, usize)> {
+    let (at, token) = (parser.pos(), parser.at(parser.pos())?);
+    let run = usize::from(token.run);
+    if run == 0 || at != start + 1 || !matches!(parser.kind_before(1), Some(Kind::Number(_))) {
+        return None;
+    }
+    let (ends, before) = (ends_quantity(parser, at + run), start.checked_sub(1));
+    let priced = before.is_some_and(|it| matches!(parser.any_kind_at(it), Some(Kind::Currency(_))));
     let scale = match token.kind {
+        _ if run > 1 && !is_term_of_formula(parser, start) => {
+            let ends = ends || suffix_follows(parser, at + run, false);
+            let letters = parser.source(at, at + run).to_ascii_lowercase();
+            numbers::scale(&letters).filter(|_| ends)?
+        }
+        _ if !priced || run > 1 || token.space != Space::Tight || !ends => return None,
         Kind::Letter('k' | 'K') => 1_000,
         Kind::Letter('m' | 'M') => 1_000_000,
         Kind::Letter('b' | 'B') => 1_000_000_000,
         _ => return None,
     };
-    (priced && alone && ends).then_some(scale)
+    Some((scale, run))
 }
 
 /// Does a power of ten end right here, as in `3 \times 10^8 m`?
@@ -390,7 +396,10 @@ fn is_label(text: &str) -> bool {
     let mut count = 0;
     for word in text.split([' ', '-', '/']).filter(|word| !word.is_empty()) {
         count += 1;
-        if words::NO_LABEL.contains(word) || count == 1 && words::FOREIGN_SCALE.contains(word) {
+        if words::NO_LABEL.contains(word)
+            || count == 1
+                && (words::FOREIGN_SCALE.contains(word) || numbers::leading_scale(word).is_some())
+        {
             return false;
         }
     }

@@ -207,7 +207,6 @@ pub(super) struct Numeral<'t> {
 }
 
 impl<'t> Numeral<'t> {
-    /// One of nothing but digits.
     pub(super) fn digits(text: &'t str) -> Self {
         Self {
             text,

@@ -129,7 +129,7 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
         return Some(Answer::Text(date));
     }
     let first = plain.bytes().next()?;
-    if !first.is_ascii_alphabetic() {
+    if first.is_ascii() && !first.is_ascii_alphabetic() {
         return None;
     }
     let lower = plain.to_ascii_lowercase();
