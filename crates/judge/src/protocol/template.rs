@@ -79,7 +79,7 @@ pub enum TemplateError {
     )]
     RepeatedSlot { line: usize, name: &'static str },
     #[error(
-        "the prompt ends at line {line} without `{{{{ {name} }}}}`; question, student_answer and reference_answer must each stand once (a prompt may hold {ALLOWED})"
+        "the prompt ends at line {line} without `{{{{ {name} }}}}`; question, student_answer and reference_answer must each stand once, each in two braces (a prompt may hold {ALLOWED})"
     )]
     MissingSlot { line: usize, name: &'static str },
     #[error("the prompt has no `{{{{ few_shots }}}}`, so few-shot examples have no place in it")]

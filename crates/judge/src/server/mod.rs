@@ -355,8 +355,8 @@ fn router(app: &Arc<App>) -> Router {
         .merge(guarded)
         .fallback(async |method: axum::http::Method, uri: axum::http::Uri| {
             let why = format!(
-                "there is no {method} {}; clients of OpenAI's API send chats to /v1/chat/completions (AI SDK: `openai.chat(…)`; LangChain: \
-                 `use_responses_api=False`); see `juror serve --help`",
+                "there is no {method} {}; verdicts: POST /v1/judge, rewards: POST /reward and /get_reward; clients of OpenAI's API send chats to \
+                 /v1/chat/completions (AI SDK: `openai.chat(…)`; LangChain: `use_responses_api=False`); see `juror serve --help`",
                 uri.path()
             );
             ApiError::new(StatusCode::NOT_FOUND, why)
