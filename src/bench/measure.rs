@@ -123,7 +123,7 @@ pub(crate) fn measure(
 }
 
 fn request_times(completion: &Completion) -> Result<RequestTimes, EngineError> {
-    if let FinishReason::Rejected(reason) = &completion.finish {
+    if let FinishReason::Rejected(reason) | FinishReason::TooLong(reason) = &completion.finish {
         return Err(EngineError::Config(format!(
             "the workload does not fit: {reason}"
         )));

@@ -134,7 +134,8 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
         shared,
         // The mean, with room for a block that extends past the text and for what the scheduler keeps free.
         typical: own.clone().sum::<usize>() * 51 / (50 * subject.jobs.len().max(1)) + BLOCK_SIZE,
-        longest: own.max().unwrap_or(0),
+        longest: own.clone().max().unwrap_or(0),
+        least: own.max().unwrap_or(0),
         // Every generation runs to its end, so it is part of the lengths.
         max_new: 0,
         context: subject.config.max_positions,

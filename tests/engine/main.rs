@@ -239,15 +239,16 @@ fn what_can_never_run_is_refused_with_the_numbers() {
     let completions = run(&mut engine);
     let reason = |index: usize| match &completions[index].finish {
         FinishReason::Rejected(reason) => reason.clone(),
+        FinishReason::TooLong(reason) => format!("too long: {reason}"),
         other => format!("{other:?}"),
     };
     assert_eq!(
         reason(0),
-        "190 prompt tokens and up to 20 new ones exceed the context of 200"
+        "too long: 190 prompt tokens and up to 20 new ones exceed the context of 200"
     );
     assert_eq!(
         reason(1),
-        "the sequence needs up to 13 KV blocks and there are 10"
+        "too long: the sequence needs up to 13 KV blocks and there are 10: give a larger --kv-blocks, or a smaller --max-new-tokens"
     );
     assert_eq!(reason(2), "the prompt is empty");
     assert_eq!(completions[3].tokens, expected(&[1; 10], 20));
@@ -546,6 +547,7 @@ fn an_observer_sees_every_token_and_completions_know_their_times() {
     assert!(stats.preemptions > 0, "{stats:?}");
     assert_eq!(seen.rows as u64, stats.rows);
     assert_eq!(seen.most_used_blocks, stats.most_used_blocks);
+    assert_eq!(stats.used_blocks, 0, "nothing is asked any more");
     assert!(stats.most_used_blocks <= stats.blocks);
     assert_eq!(
         seen.tokens,

@@ -284,9 +284,3 @@ fn a_token_taken_back_has_the_state_computed_anew() {
         assert_eq!(stats.preemptions, 0, "nothing was preempted for it");
     }
 }
-
-#[test]
-fn an_engine_without_a_single_state_is_refused() {
-    let error = Engine::new(Box::new(recurrent(4, 0)), &config(100)).err();
-    assert!(error.unwrap().to_string().contains("at least one state"));
-}

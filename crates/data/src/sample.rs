@@ -158,10 +158,11 @@ impl Sample {
         id_hash(&self.id)
     }
 
-    /// The length of the three texts, in bytes.
+    /// The length of the texts that a judge may be shown, in bytes.
     pub fn bytes(&self) -> usize {
-        let of_fields = self.question.len() + self.reference_answer.len();
-        of_fields + self.student_answer.len() + self.other_answer.len()
+        let rubric = self.rubric.as_ref().map(|rubric| rubric.shown().len());
+        let responses = self.student_answer.len() + self.other_answer.len();
+        self.question.len() + self.reference_answer.len() + responses + rubric.unwrap_or(0)
     }
 
     /// The memory that the sample takes up, in bytes, approximately, with its row's kept values: a value of one letter takes
@@ -186,9 +187,8 @@ impl Sample {
         for step in &self.steps {
             hash_text(hasher, step);
         }
-        if let Some(rubric) = &self.rubric {
-            let rubric = serde_json::to_string(rubric.as_ref()).unwrap_or_default();
-            hash_text(hasher, &rubric);
+        if let Some(rubric) = self.rubric.as_deref() {
+            hash_text(hasher, &serde_json::to_string(rubric).unwrap_or_default());
         }
         if !self.kept.is_empty() {
             // The order of columns does not matter; a map can always be written.

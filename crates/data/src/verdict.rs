@@ -261,7 +261,7 @@ pub struct Verdict {
     /// Why the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether a fault of a server has kept the sample from being judged, which may have passed: the same command asks again.
+    /// Whether a server's fault, or an engine too small for it, has kept the sample from being judged: the same command asks again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
     /// What an unreadable judge wrote (always kept when `unparsed`), or everything (`--raw`).

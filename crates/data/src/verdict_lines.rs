@@ -39,7 +39,7 @@ pub struct VerdictLine<'l> {
     #[serde(borrow, default)]
     outcome_source: Option<Cow<'l, str>>,
     pub reward: Option<f64>,
-    /// Whether a fault of a server kept it from being judged.
+    /// Whether it is to be asked again.
     #[serde(default)]
     pub open: bool,
     #[serde(default)]

@@ -136,7 +136,7 @@ impl JudgeBuilder {
         let options = text.run_options(1);
         let here = model.files().map_or(&[][..], |_| &self.devices);
         let devices = open_devices(here, &self.engine)?;
-        let lengths = WorkloadLengths::unknown(&text, options.max_new_tokens);
+        let lengths = WorkloadLengths::of_any(&text, options.max_new_tokens);
         let cache = match &self.cache {
             Some((folder, size)) => {
                 let devices = devices.iter().flat_map(|one| &one.all);

@@ -79,7 +79,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Say what would be judged, show the first prompt, and stop
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,
-    /// Leave the samples as they are that a fault of a server kept an earlier run from judging, instead of asking again
+    /// Leave the samples as they are that a server's fault or a small engine kept an earlier run from judging, instead of asking again
     #[arg(long, requires = "output", conflicts_with_all = ["restart", "dry_run"], help_heading = "Run")]
     pub(super) no_retry_failed: bool,
     /// Keep the judge's answers in a folder, and take those that other runs have left there; any number of processes may share it

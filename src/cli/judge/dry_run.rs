@@ -171,8 +171,7 @@ fn estimate(
         let jobs = jobs::by_question(&session.loaded.samples, session.options.trials, |_, _| {
             false
         });
-        let most = session.options.max_new_tokens;
-        let lengths = WorkloadLengths::new(&session.loaded.samples, &jobs, text, most)?;
+        let lengths = WorkloadLengths::new(&session.loaded.samples, &jobs, text, &session.options)?;
         let engine = engine_config(
             config,
             precision,

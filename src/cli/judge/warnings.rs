@@ -35,7 +35,7 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
     }
     if let (false, open @ 1..) = (quiet, summary.open) {
         say(&format!(
-            "{open} of {} were not judged for a fault of the server, which may pass: the same command asks them again, and no other",
+            "{open} of {} were not judged, for a fault that can pass (`error` says which): the same command asks them again, and no other",
             summary.verdicts()
         ));
     }

@@ -99,7 +99,7 @@ pub enum Noted {
     New,
     /// It was finished before: its first line counts.
     Before,
-    /// A fault of a server has kept it from being judged: it is not finished.
+    /// It could not be judged for a fault that can pass: it is not finished.
     Open,
     /// This run has no such trial.
     Unknown,

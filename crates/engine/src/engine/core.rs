@@ -18,7 +18,7 @@ use crate::model::memory::MemoryFootprint;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     pub blocks: usize,
-    /// The smallest number of blocks that a shortage of memory may shrink the cache to: what any one request may need.
+    /// The smallest number of blocks that a shortage of memory may shrink the cache to. Requests that need more are refused then.
     pub least_blocks: usize,
     pub block_size: usize,
     /// The most sequences in a step.
@@ -139,11 +139,6 @@ impl Engine {
             }
         }
         let properties = model.properties();
-        if properties.states == Some(0) {
-            return Err(EngineError::Config(
-                "a model with recurrent layers needs at least one state".into(),
-            ));
-        }
         let blocks = properties
             .blocks
             .map_or(config.blocks, |blocks| blocks.min(config.blocks));
@@ -411,6 +406,7 @@ impl Engine {
             generated: &generated,
         };
         stats.add_step(&report);
+        stats.used_blocks = self.scheduler.used_blocks();
         self.scheduler.measured(step.size, report.model);
         if let Some(observer) = &mut self.observer {
             observer.step(&report);

@@ -187,30 +187,31 @@ impl Scheduler {
             let need = windowed.need(prompt + new, self.in_flight());
             (need, windowed.pool.len())
         });
+        let context = self.context_length;
+        let too_few = |need, place, there| {
+            FinishReason::TooLong(format!(
+                "the sequence needs up to {need} KV blocks{place} and there are {there}: give a larger --kv-blocks, or a \
+                 smaller --max-new-tokens"
+            ))
+        };
         let refusal = if prompt == 0 {
-            "the prompt is empty".to_owned()
+            FinishReason::Rejected("the prompt is empty".to_owned())
         } else if new == 0 {
-            "no token may be generated".to_owned()
-        } else if prompt + new > self.context_length {
-            format!(
-                "{prompt} prompt tokens and up to {new} new ones exceed the context of {}",
-                self.context_length
-            )
+            FinishReason::Rejected("no token may be generated".to_owned())
+        } else if prompt + new > context {
+            FinishReason::TooLong(format!(
+                "{prompt} prompt tokens and up to {new} new ones exceed the context of {context}"
+            ))
         } else if need > self.pool.len() {
-            format!(
-                "the sequence needs up to {need} KV blocks and there are {}",
-                self.pool.len()
-            )
+            too_few(need, "", self.pool.len())
         } else if let Some((need, there)) = windowed.filter(|(need, there)| need > there) {
-            format!(
-                "the sequence needs up to {need} KV blocks in layers with windows and there are {there}"
-            )
+            too_few(need, " in layers with windows", there)
         } else {
             self.largest_need = self.largest_need.max(need);
             self.waiting.push_back(sequence);
             return None;
         };
-        Some(sequence.finish(FinishReason::Rejected(refusal)))
+        Some(sequence.finish(refusal))
     }
 
     /// The most tokens of one sequence in flight: of two steps under asynchronous scheduling, where rows cost nothing.

@@ -56,6 +56,8 @@ pub enum FinishReason {
     Length,
     /// The request could not be run; the text says why.
     Rejected(String),
+    /// The same for its length: a larger engine may run it.
+    TooLong(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -234,11 +236,6 @@ impl Sequence {
         &self.hashes
     }
 
-    /// Of these, the ones that are not in the prefix cache yet.
-    pub(super) fn unpublished(&self) -> &[BlockHash] {
-        &self.hashes[self.published..]
-    }
-
     /// Hashes of the blocks that need not be computed if the prefix cache has them. The last token is always computed,
     /// because its logits are wanted.
     pub(super) fn reusable(&self) -> &[BlockHash] {
@@ -411,12 +408,11 @@ impl Sequence {
     pub(super) fn shareable(&self) -> impl Iterator<Item = BlockHash> {
         let borders = self.state.iter().flat_map(|state| &state.borders);
         let snapshots = borders.map(|border| self.hashes[border / self.block_size - 1]);
-        let blocks = if self.state.is_some() {
-            &[]
-        } else {
-            self.unpublished()
-        };
-        blocks.iter().copied().chain(snapshots)
+        let from = self
+            .state
+            .as_ref()
+            .map_or(self.published, |_| self.hashes.len());
+        self.hashes[from..].iter().copied().chain(snapshots)
     }
 
     /// KV blocks it lacks for `tokens` more computed tokens.

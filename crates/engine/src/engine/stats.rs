@@ -50,7 +50,7 @@ counters! {
         pub rows: u64,
         /// KV blocks in the cache.
         pub blocks: usize,
-        /// KV blocks in use in the last step. Blocks that only keep content for later are free.
+        /// KV blocks in use after the last step. Blocks that only keep content for later are free.
         pub used_blocks: usize,
         /// The most KV blocks in use in any step.
         pub most_used_blocks: usize,
@@ -84,7 +84,6 @@ impl Stats {
         self.most_running = self.most_running.max(step.rows);
         self.rows += step.rows as u64;
         self.blocks = step.blocks;
-        self.used_blocks = step.used_blocks;
         self.most_used_blocks = self.most_used_blocks.max(step.used_blocks);
         self.model_time += step.model;
         let tokens = (step.prefill_tokens + step.decode_tokens).max(1) as f64;

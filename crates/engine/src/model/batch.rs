@@ -15,7 +15,7 @@ pub struct StepBatch {
     pub slots: Vec<u32>,
     /// The rows, in the order of their tokens.
     pub rows: Vec<BatchRow>,
-    /// Indices into `tokens` whose logits are wanted, in output order.
+    /// Indices into `tokens` whose logits are wanted: they ascend.
     pub logits: Vec<u32>,
     /// Tokens that the previous step is still choosing: (index into `tokens`, index into that step's `logits`). `tokens`
     /// holds zeros in their places until the model fills them in.
@@ -111,7 +111,7 @@ impl StepBatch {
         Cow::Owned(own)
     }
 
-    /// The tokens whose logits are wanted, in that order, each as a row of its own.
+    /// The tokens whose logits are wanted, each as a row of its own.
     pub(crate) fn wanted(&self) -> Self {
         let mut own = Self {
             logits: (0..self.logits.len() as u32).collect(),
@@ -195,8 +195,9 @@ impl StepBatch {
         if next != n {
             return refuse(format!("rows cover {next} of {n} tokens"));
         }
-        if let Some(index) = self.logits.iter().find(|&&index| index as usize >= n) {
-            return refuse(format!("logits wanted of token {index} of {n}"));
+        let beyond = self.logits.last().is_some_and(|&last| last as usize >= n);
+        if beyond || !self.logits.is_sorted_by(|a, b| a < b) {
+            return refuse(format!("logits wanted of {:?} of {n} tokens", self.logits));
         }
         let indices = self.from_previous.iter().map(|&(index, _)| index);
         if let Some(index) = indices.into_iter().find(|&index| index as usize >= n) {

@@ -328,8 +328,9 @@ impl Decoder {
                     return self.no_logits();
                 }
                 let rows = Tensor::new(batch.logits.as_slice(), device)?;
-                attended = attended.index_select(&rows, 0)?;
-                hidden = hidden.index_select(&rows, 0)?;
+                let pick = |x: &Tensor| x.index_select(&rows, 0);
+                (attended, hidden) = (pick(&attended)?, pick(&hidden)?);
+                inputs = inputs.as_ref().map(pick).transpose()?;
             }
             let projected = profile.time(Phase::Gemm, device, || output.forward(&attended))?;
             let x;
@@ -360,18 +361,6 @@ impl Decoder {
         let (_, x) = profile.time(Phase::Elementwise, device, || {
             add_and_norm(hidden, added, Some(&self.norm), eps)
         })?;
-        // If all rows are wanted they were not picked above, and may be wanted in another order.
-        let in_order = wanted < n
-            || batch
-                .logits
-                .iter()
-                .enumerate()
-                .all(|(i, &index)| i == index as usize);
-        let x = if in_order {
-            x
-        } else {
-            x.index_select(&Tensor::new(batch.logits.as_slice(), device)?, 0)?
-        };
         profile.time(Phase::Head, device, || {
             let logits = self.head.forward(&x)?.to_dtype(DType::F32)?;
             let logits = scaled(logits, self.config.logit_scale)?;

@@ -67,14 +67,10 @@ impl Subject {
         if attacks.is_empty() {
             return Ok(Some(counter.reports));
         }
-        let most = options.max_new_tokens;
-        let (devices, lengths) = match self.model.files() {
-            Some(_) => (
-                open_devices(&[self.device], &self.engine)?,
-                WorkloadLengths::new(samples, &jobs, &self.text, most)?,
-            ),
-            None => (Vec::new(), WorkloadLengths::unknown(&self.text, most)),
-        };
+        let lengths = WorkloadLengths::new(samples, &jobs, &self.text, &options)?;
+        let device = [self.device];
+        let here = self.model.files().map_or(&[][..], |_| &device);
+        let devices = open_devices(here, &self.engine)?;
         let mut loaded = |share| {
             counter.summary.loaded = share;
             (counter.observer)(&counter.summary);

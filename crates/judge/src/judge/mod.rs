@@ -140,10 +140,8 @@ impl Default for RunOptions {
 impl RunOptions {
     /// A sample as the judge sees it.
     pub(crate) fn shown<'s>(&self, sample: &'s Sample) -> Cow<'s, Sample> {
-        match &self.own {
-            Some(own) => own.shown(sample),
-            None => Cow::Borrowed(sample),
-        }
+        let own = self.own.as_ref();
+        own.map_or(Cow::Borrowed(sample), |own| own.shown(sample))
     }
 
     /// How the answers of a judge are constrained, in words; `None` where they are free.

@@ -98,7 +98,7 @@ pub struct RunOutputs {
     pub advantages: bool,
     /// Throw away an earlier run's journal.
     pub restart: bool,
-    /// Leave as they are the trials of an earlier run that a fault of a server kept from being judged.
+    /// Leave as they are the trials of an earlier run that are open.
     pub keep_open: bool,
 }
 
@@ -563,12 +563,7 @@ impl Session {
             Arc::clone(&served.server)
                 .has_answered(text, request_of(samples, trial, text, &options));
         }
-        let new_tokens = self.options.max_new_tokens;
-        // Of a server's memory nothing is planned here.
-        let lengths = match model.files() {
-            Some(_) => WorkloadLengths::new(samples, &jobs, text, new_tokens)?,
-            None => WorkloadLengths::unknown(text, new_tokens),
-        };
+        let lengths = WorkloadLengths::new(samples, &jobs, text, &options)?;
         let mut observe = |share| {
             keeper.judged.summary.loaded = share;
             (keeper.observer)(&keeper.judged.summary);

@@ -116,7 +116,7 @@ const LEAST_AGREEMENT: f64 = 0.8;
 /// Counts over the verdicts of a run, resumed ones included.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// Verdicts that a fault of a server has kept from being given: the same command asks again.
+    /// Verdicts that were not given for a fault that can pass: the same command asks again.
     pub open: usize,
     pub(crate) by_status: BTreeMap<Status, usize>,
     /// Of those out of domain, how many the judge is not sure of; of the others it says so.

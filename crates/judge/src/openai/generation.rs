@@ -48,6 +48,7 @@ pub(crate) fn lengths<'r>(
         typical: bytes.sum::<usize>() / count / BYTES_PER_TOKEN + MARKUP / 4,
         // No token is shorter than a byte.
         longest: longest.saturating_add(MARKUP).min(context),
+        least: longest.saturating_add(MARKUP).min(context),
         max_new: max_new.max().unwrap_or(1).min(context),
         context,
         sequences,
@@ -82,13 +83,13 @@ impl Generation {
         defaults: Defaults,
         name: u64,
     ) -> impl Iterator<Item = Ask> {
-        self.prompts.iter().flat_map(move |prompt| {
+        (0..).zip(&self.prompts).flat_map(move |(at, prompt)| {
             (0..request.n).map(move |answer| {
                 let notes = GuideNotes::default();
-                // Equal requests with equal seeds have equal answers.
-                let (seed, sample) = match request.seed {
-                    Some(seed) => (seed, 0),
-                    None => (defaults.seed, name),
+                // Equal requests with equal seeds have equal answers; without one, equal prompts of a request have others.
+                let (seed, sample, before) = match request.seed {
+                    Some(seed) => (seed, 0, 0),
+                    None => (defaults.seed, name, at * request.n),
                 };
                 let new = request.max_tokens.unwrap_or(defaults.max_new_tokens);
                 let room = model.config.max_positions - prompt.tokens.len();
@@ -102,7 +103,7 @@ impl Generation {
                     random_key: RandomKey {
                         seed,
                         sample,
-                        trial: answer,
+                        trial: before + answer,
                     },
                     eos: Arc::clone(&model.eos),
                     guide,

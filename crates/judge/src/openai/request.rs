@@ -104,14 +104,15 @@ impl GenerationRequest {
         if let (Some(tools), GenerationInput::Chat(messages, _)) = (&tools, &mut asked) {
             tools.tell(messages);
         }
-        let echo = route == Route::Completions && body.remove("echo") == Some(Value::Bool(true));
+        let is_raw = route == Route::Completions;
+        let echo = is_raw && take(&mut body, "echo", BOOL, Value::as_bool)? == Some(true);
         let add_special_tokens = take(&mut body, "add_special_tokens", BOOL, Value::as_bool)?;
-        if (route, add_special_tokens) == (Route::Chat, Some(true)) {
+        if !is_raw && add_special_tokens == Some(true) {
             return Err(
                 "`add_special_tokens` is not applied to a chat: its template writes what the model needs".to_owned(),
             );
         }
-        let add_special_tokens = route == Route::Completions && add_special_tokens != Some(false);
+        let add_special_tokens = is_raw && add_special_tokens != Some(false);
         let request = Self {
             model: take(&mut body, "model", TEXT, text)?,
             asked,
@@ -175,7 +176,7 @@ impl GenerationRequest {
         }
     }
 
-    /// The bytes of its longest prompt; of token ids, about as many as their text has.
+    /// The bytes of its longest prompt: of token ids about as many as their text has, of markup around a message 64, which may be no tokens.
     pub(crate) fn bytes(&self) -> usize {
         match &self.asked {
             GenerationInput::Prompts(prompts) => {
@@ -187,7 +188,7 @@ impl GenerationRequest {
             }
             GenerationInput::Chat(messages, _) => {
                 let parts = messages.iter().flat_map(|message| &message.parts);
-                parts.map(String::len).sum()
+                parts.map(String::len).sum::<usize>() + 64 * messages.len()
             }
         }
     }

@@ -135,7 +135,7 @@ impl Route {
 pub(super) fn ended(completion: &Completion) -> Result<(&[u32], &'static str), String> {
     let tokens = &completion.tokens;
     match &completion.finish {
-        FinishReason::Rejected(why) => Err(why.clone()),
+        FinishReason::Rejected(why) | FinishReason::TooLong(why) => Err(why.clone()),
         FinishReason::EndOfSequence => Ok((&tokens[..tokens.len() - 1], "stop")),
         FinishReason::Stop => Ok((tokens, "stop")),
         FinishReason::Length => Ok((tokens, "length")),

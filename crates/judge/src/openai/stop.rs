@@ -16,10 +16,7 @@ pub(super) struct StopTexts {
 impl StopTexts {
     /// For these texts; none where there are none.
     pub(super) fn for_texts(tokenizer: &Arc<Tokenizer>, texts: &[String]) -> Option<Self> {
-        if texts.is_empty() {
-            return None;
-        }
-        Some(Self {
+        (!texts.is_empty()).then(|| Self {
             stream: TextStream::new(Arc::clone(tokenizer)),
             matcher: TextStop::new(texts),
         })

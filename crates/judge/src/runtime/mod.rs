@@ -147,9 +147,9 @@ pub(crate) enum Unanswered {
 impl ModelAnswer {
     /// Whether it may be given to others who ask the same: nothing failed on the way.
     pub(crate) fn is_whole(&self) -> bool {
-        use juror_engine::engine::FinishReason;
-        let is_rejected = matches!(self.completion.finish, FinishReason::Rejected(_));
-        self.guided.error.is_none() && !is_rejected
+        use juror_engine::engine::FinishReason::{Rejected, TooLong};
+        let is_refused = matches!(self.completion.finish, Rejected(_) | TooLong(_));
+        self.guided.error.is_none() && !is_refused
     }
 }
 

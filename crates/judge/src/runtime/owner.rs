@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
 use super::backend::{Backend, DeviceStats, Given, IdleBackend, Reports};
@@ -169,18 +169,13 @@ impl Owner {
             }
             self.dispatch();
             self.publish();
+            // It holds a sender itself: messages never end.
             let first = match self.life.next_look() {
-                Some(patience) => self.messages.recv_timeout(patience),
-                None => self
-                    .messages
-                    .recv()
-                    .map_err(|_| RecvTimeoutError::Disconnected),
+                Some(patience) => self.messages.recv_timeout(patience).ok(),
+                None => self.messages.recv().ok(),
             };
-            match first {
-                Ok(message) => self.take(message),
-                Err(RecvTimeoutError::Timeout) => {}
-                // It holds a sender itself: there is always one.
-                Err(RecvTimeoutError::Disconnected) => return Phase::Stopped,
+            if let Some(message) = first {
+                self.take(message);
             }
             for _ in 1..MESSAGES_AT_ONCE {
                 let Ok(message) = self.messages.try_recv() else {
@@ -507,6 +502,8 @@ impl Owner {
         let kept = ModelAnswer {
             completion: Completion {
                 prompt: Vec::new(),
+                // What they say of doubts was taken out.
+                logprobs: Vec::new(),
                 ..answer.completion.clone()
             },
             guided: answer.guided.clone(),

@@ -72,7 +72,7 @@ impl Metrics {
         let finished_reason = match completion.finish {
             FinishReason::EndOfSequence | FinishReason::Stop => "stop",
             FinishReason::Length => "length",
-            FinishReason::Rejected(_) => "error",
+            FinishReason::Rejected(_) | FinishReason::TooLong(_) => "error",
         };
         let labels = ByReason { finished_reason };
         self.finished.get_or_create(&labels).inc();

@@ -348,14 +348,14 @@ impl Coming {
                 Unanswered::Server(why) | Unanswered::Backend(why) => ApiError::not_answered(why),
             })?
             .into_completion();
-        if let FinishReason::Rejected(why) = &completion.finish {
-            if !why.contains("exceed the context") && !why.contains("KV blocks") {
-                return Err(ApiError::not_answered(why.clone()));
+        match &completion.finish {
+            FinishReason::Rejected(why) => Err(ApiError::not_answered(why.clone())),
+            FinishReason::TooLong(why) => {
+                let why = format!("{TOO_LONG} exceeded: {why}");
+                Err(ApiError::bad_request(why).with_code("context_length_exceeded"))
             }
-            let why = format!("{TOO_LONG} exceeded: {why}");
-            return Err(ApiError::bad_request(why).with_code("context_length_exceeded"));
+            _ => Ok(completion),
         }
-        Ok(completion)
     }
 }
 

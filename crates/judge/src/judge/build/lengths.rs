@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use crate::judge::jobs::{self, Job};
-use crate::judge::{JudgeText, guarded};
+use crate::judge::{JudgeText, RunOptions, guarded};
 use crate::wire::BYTES_PER_TOKEN;
-use juror_data::{DatasetError, Samples};
+use juror_data::{DatasetError, Sample, Samples};
 
 /// Tokens of a prompt beside template and texts, at most; and of a typical one beside the template, where the texts are not known.
 const OWN_PROMPT_TOKENS: usize = 512;
@@ -25,6 +25,8 @@ pub struct WorkloadLengths {
     pub typical: usize,
     /// Most tokens of a prompt beside it.
     pub longest: usize,
+    /// So many have room even where memory is short.
+    pub least: usize,
     pub max_new: usize,
     /// Most tokens of a sequence, prompt and completion together.
     pub context: usize,
@@ -35,10 +37,13 @@ pub struct WorkloadLengths {
 impl WorkloadLengths {
     /// For samples that are not known.
     pub fn unknown(text: &JudgeText, max_new_tokens: usize) -> Self {
+        let shared = text.prompts.shared_prefix().len();
+        let own = OWN_PROMPT_TOKENS + text.prompts.shared_tokens() - shared;
         Self {
-            shared: text.prompts.shared_prefix().len(),
-            typical: OWN_PROMPT_TOKENS,
-            longest: OWN_PROMPT_TOKENS,
+            shared,
+            typical: own,
+            longest: own,
+            least: own,
             max_new: max_new_tokens,
             context: text.context,
             sequences: usize::MAX,
@@ -53,66 +58,114 @@ impl WorkloadLengths {
         }
     }
 
-    /// For the samples of `jobs` that fit the context: the others are never run, so no memory is reserved for them.
+    /// For the samples of `jobs` that fit the context: the others are never run. Of a server's memory nothing is planned.
     pub fn new<S: Samples + ?Sized>(
         samples: &S,
         jobs: &[Job],
         text: &JudgeText,
-        max_new_tokens: usize,
+        options: &RunOptions,
     ) -> Result<Self, DatasetError> {
+        let max_new_tokens = options.max_new_tokens;
         let unknown = Self::unknown(text, max_new_tokens);
+        if text.endpoint.is_some() {
+            return Ok(unknown);
+        }
+        // Fixed text behind the first field, and what every prompt may have beside its texts.
+        let beside = unknown.longest;
+        let solution = options.own.as_ref().map_or(0, |own| own.longest());
         let mut positions: Vec<usize> = jobs.iter().map(|job| job.position()).collect();
         positions.dedup();
-        let bytes = |position: usize| samples.outline(position).bytes;
+        let bytes = |position: usize| samples.outline(position).bytes + solution;
         // No token is shorter than a byte.
         let room = unknown
             .context
             .saturating_sub(max_new_tokens)
-            .saturating_sub(unknown.shared + OWN_PROMPT_TOKENS);
+            .saturating_sub(unknown.shared + beside);
         let (unsure, fitting): (Vec<usize>, Vec<usize>) =
             positions.into_iter().partition(|&at| bytes(at) > room);
         let every = unsure.len().div_ceil(TOKENISED).max(1);
         let tokenised: Vec<usize> = unsure.into_iter().step_by(every).collect();
-        let (mut longest, mut total, mut count) = (0, 0, 0);
-        let mut add = |bytes: usize, times: usize| {
-            longest = longest.max(bytes);
-            total += bytes * times;
-            count += times;
+        let mut known: Vec<(usize, usize)> = fitting.into_iter().map(|at| (bytes(at), 1)).collect();
+        let fits = |sample: &&Sample| {
+            guarded(|| text.prompt(&options.shown(sample), max_new_tokens))
+                .is_ok_and(|prompt| matches!(prompt, Ok(Ok(_))))
         };
-        for position in fitting {
-            add(bytes(position), 1);
-        }
         for now in jobs::batches(&tokenised, |at| at, samples, AT_ONCE) {
-            let fits: Vec<bool> = samples
-                .fetch(now)?
-                .par_iter()
-                .map(|sample| {
-                    guarded(|| text.prompt(sample, max_new_tokens))
-                        .is_ok_and(|prompt| matches!(prompt, Ok(Ok(_))))
-                })
-                .collect();
-            for (&position, fits) in now.iter().zip(fits) {
-                if fits {
-                    add(bytes(position), every);
-                }
-            }
+            let fetched = samples.fetch(now)?;
+            let fitting = fetched.par_iter().filter(fits);
+            known.par_extend(fitting.map(|sample| (sample.bytes() + solution, every)));
         }
-        if every > 1 {
-            // One of those that were not tokenised may be the longest.
-            longest = longest.max(unknown.context);
-        }
+        let longest = known.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0);
+        let count: usize = known.iter().map(|(_, times)| times).sum();
+        let total: usize = known.iter().map(|(bytes, times)| bytes * times).sum();
+        // One of those that were not tokenised may be the longest.
+        let longest = longest.max(if every > 1 { unknown.context } else { 0 });
         let typical = match total / count.max(1) {
-            0 => OWN_PROMPT_TOKENS,
-            bytes => bytes / BYTES_PER_TOKEN,
+            0 => unknown.typical,
+            bytes => bytes / BYTES_PER_TOKEN + beside - OWN_PROMPT_TOKENS,
         };
+        // No token is shorter than a byte, and replacing delimiters makes a text a little longer.
+        let longest = beside.saturating_add(longest).saturating_add(longest / 2);
         Ok(Self {
             typical,
-            // No token is shorter than a byte, and replacing delimiters makes a text a little longer.
-            longest: OWN_PROMPT_TOKENS
-                .saturating_add(longest)
-                .saturating_add(longest / 2),
+            longest,
+            least: longest,
             sequences: jobs.len(),
             ..unknown
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::endpoint::EndpointSettings;
+    use crate::judge::{ChatSettings, OwnSolutions};
+    use crate::protocol::{self, PromptTemplate};
+    use juror_data::rubric::Rubric;
+    use juror_hub::Want;
+
+    /// The longest prompt that room is planned for, and the tokens of the sample's.
+    fn planned(protocol: &str, after: &str, sample: Sample, solution: &str) -> (usize, usize) {
+        let settings = EndpointSettings::default();
+        let model = crate::by_name::find("tiny", Want::Everything, &settings, &|_| {}).unwrap();
+        let protocol = protocol::resolve(protocol).unwrap();
+        let text = protocol.template_text().unwrap().to_owned() + after;
+        let template = PromptTemplate::parse(&text).unwrap();
+        let chat = ChatSettings {
+            force_domain: true,
+            ..ChatSettings::default()
+        };
+        let text = model.text(&protocol, &template, &chat).unwrap();
+        let mut options = text.run_options(1);
+        options.max_new_tokens = 64;
+        let solutions = OwnSolutions::new([(sample.question_hash(), solution.to_owned())]);
+        options.own = Some(Arc::new(solutions)).filter(|_| !solution.is_empty());
+        let prompt = text.prompts.tokens(&options.shown(&sample)).unwrap();
+        let samples = [sample];
+        let jobs = jobs::by_question(&samples[..], 1, |_, _| false);
+        let lengths = WorkloadLengths::new(&samples[..], &jobs, &text, &options).unwrap();
+        (lengths.shared + lengths.longest, prompt.len())
+    }
+
+    #[test]
+    fn room_is_planned_for_all_that_a_prompt_shows() {
+        let words = "7 + 5 = 12, so. ".repeat(100);
+        let sample = || Sample::new("1 + 1?", "2", "It is 2.");
+        let rubric = Rubric::from_json(&json!([words])).unwrap();
+        for (protocol, after, sample, solution) in [
+            ("prime", "", sample(), ""),
+            ("rubric", "", sample().with_rubric(Arc::new(rubric)), ""),
+            ("prime", words.as_str(), sample(), ""),
+            ("prime", "", sample(), words.as_str()),
+        ] {
+            let (planned, tokens) = planned(protocol, after, sample, solution);
+            let case = format!("{protocol}, {} and {}", after.len(), solution.len());
+            assert!(planned >= tokens, "{case}: {planned} for {tokens}");
+        }
     }
 }

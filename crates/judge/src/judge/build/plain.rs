@@ -58,7 +58,7 @@ impl LoadedModel for PlainModel {
             let free = host::free_memory();
             if device.is_cpu() && bytes > free {
                 return Err(ModelError::OutOfMemory(format!(
-                    "a cache of {blocks} blocks takes {bytes} bytes, and {free} bytes are free"
+                    "a cache of {blocks} blocks takes {bytes} bytes, and {free} bytes are free: a smaller --kv-dtype or --max-new-tokens takes less"
                 )));
             }
             let blocks_of = |layers: &LayerKind| layers.window.map_or(blocks, |_| windowed);

@@ -1,6 +1,6 @@
 //! How large an engine is for a model, a machine and a workload, where the user did not say.
 //!
-//! Sizes decide how long a run takes, never its verdicts: any one sequence fits, whatever is chosen here.
+//! Sizes decide how long a run takes, never its verdicts: any one sequence of known samples fits, whatever is chosen here.
 
 use candle_core::Device;
 
@@ -97,13 +97,12 @@ fn choose(
     // A sequence longer than the context never reaches the engine.
     let max_new = lengths.max_new.min(lengths.context);
     let template = lengths.shared.div_ceil(BLOCK_SIZE);
-    let longest = lengths
-        .shared
-        .saturating_add(lengths.longest)
-        .saturating_add(max_new)
-        .min(lengths.context);
     // The template's blocks may be pinned for other sequences.
-    let least_blocks = template + longest.div_ceil(BLOCK_SIZE);
+    let blocks_for = |own: usize| {
+        let all = lengths.shared.saturating_add(own).saturating_add(max_new);
+        template + all.min(lengths.context).div_ceil(BLOCK_SIZE)
+    };
+    let least_blocks = blocks_for(lengths.least);
 
     let token_budget = given
         .token_budget
@@ -165,6 +164,7 @@ fn choose(
         None => most_sequences,
     };
     let kv_bytes = all_bytes.saturating_sub(windowed(most_sequences));
+    let in_memory = model.tokens_of_cache(kv_bytes) / BLOCK_SIZE;
     let blocks = given.blocks.unwrap_or_else(|| {
         let at_once = most_sequences.min(lengths.sequences);
         let whole = at_once.saturating_mul((lengths.typical + max_new).div_ceil(BLOCK_SIZE));
@@ -179,9 +179,10 @@ fn choose(
             Processor::Gpu => 2 * whole,
         };
         let useful = own.saturating_add(template);
-        useful.min(model.tokens_of_cache(kv_bytes) / BLOCK_SIZE)
+        useful.min(in_memory)
     });
-    let blocks = blocks.max(least_blocks);
+    let longest_blocks = blocks_for(lengths.longest).min(in_memory);
+    let blocks = blocks.max(longest_blocks).max(least_blocks);
 
     sized(blocks, sequences_of(blocks, most_sequences, lengths, given))
 }

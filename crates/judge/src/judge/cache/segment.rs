@@ -233,7 +233,7 @@ impl Writer {
                 FinishReason::EndOfSequence => Finish::EndOfSequence,
                 FinishReason::Stop => Finish::Stop,
                 FinishReason::Length => Finish::Length,
-                FinishReason::Rejected(_) => return Ok(None),
+                FinishReason::Rejected(_) | FinishReason::TooLong(_) => return Ok(None),
             },
             guided: answer.guided.clone(),
             doubts: answer.doubts.clone(),

@@ -298,16 +298,18 @@ impl<'a> VerdictBuilder<'a> {
             no_verdict,
         } = answer;
         let sample = &subject.sample;
-        if let FinishReason::Rejected(why) = &completion.finish {
-            let Some(written) = no_verdict else {
-                return self.without_completion(subject, trial, Status::Failed, why.clone());
-            };
-            let mut verdict =
-                self.without_completion(subject, trial, Status::Unparsed, why.clone());
-            if completion.counted.is_some() {
-                verdict.usage = usage_of(completion, guided);
+        if let FinishReason::Rejected(why) | FinishReason::TooLong(why) = &completion.finish {
+            let status = no_verdict
+                .as_ref()
+                .map_or(Status::Failed, |_| Status::Unparsed);
+            let mut verdict = self.without_completion(subject, trial, status, why.clone());
+            verdict.open = matches!(completion.finish, FinishReason::TooLong(_));
+            if let Some(written) = no_verdict {
+                if completion.counted.is_some() {
+                    verdict.usage = usage_of(completion, guided);
+                }
+                verdict.raw = self.raw(status, text, sample, written.clone(), completion);
             }
-            verdict.raw = self.raw(verdict.status, text, sample, written.clone(), completion);
             return verdict;
         }
         if let Some(why) = &guided.error {

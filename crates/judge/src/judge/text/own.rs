@@ -5,6 +5,10 @@ use std::collections::HashMap;
 
 use juror_data::Sample;
 
+/// What stands between a reference and a solution.
+const BETWEEN: &str = "\n\n(The grader's own solution, written before the response was seen; where it contradicts the reference, \
+                       the reference counts:)\n";
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnSolutions {
     by_question: HashMap<u64, String>,
@@ -32,6 +36,12 @@ impl OwnSolutions {
         self.by_question.len()
     }
 
+    /// Bytes by which they make a reference longer, at most.
+    pub(crate) fn longest(&self) -> usize {
+        let longest = self.by_question.values().map(String::len).max();
+        longest.map_or(0, |longest| BETWEEN.len() + longest)
+    }
+
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
@@ -43,10 +53,7 @@ impl OwnSolutions {
         };
         let reference = &sample.reference_answer;
         Cow::Owned(Sample {
-            reference_answer: format!(
-                "{reference}\n\n(The grader's own solution, written before the response was seen; where it contradicts the reference, \
-                 the reference counts:)\n{solution}"
-            ),
+            reference_answer: format!("{reference}{BETWEEN}{solution}"),
             ..sample.clone()
         })
     }

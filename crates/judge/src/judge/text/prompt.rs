@@ -251,11 +251,7 @@ impl PromptBuilder {
     /// As [`Self::tokens`], if there are no more than `most`: a sample's texts may be of any length, and tokenising them
     /// would take time and memory in proportion.
     pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, TextError> {
-        let shared = self.stretches.iter().map(|stretch| match stretch {
-            Stretch::Shared(tokens) => tokens.len(),
-            Stretch::Own(_) => 0,
-        });
-        let shared: usize = shared.sum();
+        let shared = self.shared_tokens();
         let left = most.saturating_sub(shared);
         let tokenised = left
             .saturating_mul(BYTES_PER_TOKEN)
@@ -313,6 +309,15 @@ impl PromptBuilder {
             Some(Stretch::Shared(tokens)) => tokens,
             _ => &[],
         }
+    }
+
+    /// How many tokens all prompts share, wherever they stand.
+    pub(crate) fn shared_tokens(&self) -> usize {
+        let shared = self.stretches.iter().map(|stretch| match stretch {
+            Stretch::Shared(tokens) => tokens.len(),
+            Stretch::Own(_) => 0,
+        });
+        shared.sum()
     }
 
     /// Each stretch of the prompt, in order: `None` with the number of tokens that all prompts share, or the field's

@@ -371,3 +371,24 @@ fn raw_prompts_are_texts_or_token_ids() {
         );
     }
 }
+
+#[test]
+fn an_echo_is_asked_for_by_a_truth_value() {
+    let of = |echo: Value| {
+        let body = json!({"prompt": "a", "echo": echo});
+        let body = body.as_object().unwrap().clone();
+        GenerationRequest::parse(Route::Completions, body).map(|request| request.echo)
+    };
+    assert_eq!(of(json!(true)), Ok(true));
+    assert_eq!([of(json!(false)), of(Value::Null)], [Ok(false), Ok(false)]);
+    for echo in [json!("true"), json!(1)] {
+        assert!(of(echo.clone()).unwrap_err().contains("`echo`"), "{echo}");
+    }
+}
+
+#[test]
+fn many_short_messages_have_room_for_their_markup() {
+    let messages = vec![json!({"role": "user", "content": "a"}); 300];
+    let request = parse(&json!({"messages": messages})).unwrap();
+    assert_eq!(request.bytes(), 300 * 65);
+}

@@ -10,6 +10,7 @@ const JUDGE: WorkloadLengths = WorkloadLengths {
     shared: 1300,
     typical: 1500,
     longest: 6000,
+    least: 6000,
     max_new: 2500,
     context: 40_960,
     sequences: usize::MAX,
@@ -239,6 +240,7 @@ fn few_sequences_take_what_they_can_fill() {
         let lengths = WorkloadLengths {
             typical: 60,
             longest: 500,
+            least: 500,
             max_new: 2048,
             sequences,
             ..JUDGE
@@ -318,6 +320,38 @@ fn fewer_blocks_than_planned_change_the_sequences_alone() {
     }
 }
 
+/// Of samples that nobody knows the longest may never come: what memory there is is for it, and it is refused where that is too little.
+#[test]
+fn a_context_that_memory_does_not_hold_is_no_obstacle() {
+    let model = qwen3_8b();
+    let processor = Processor::Cpu {
+        cache_bytes: 32 << 20,
+    };
+    let lengths = WorkloadLengths {
+        typical: 512,
+        longest: 131_072,
+        least: 512,
+        max_new: 1024,
+        context: 131_072,
+        ..JUDGE
+    };
+    let at_least = 1300_usize.div_ceil(BLOCK_SIZE) + 2836_usize.div_ceil(BLOCK_SIZE);
+    let whole = 1300_usize.div_ceil(BLOCK_SIZE) + 131_072 / BLOCK_SIZE;
+    for (free, holds) in [(1, false), (20, false), (200, true)] {
+        let sizes = choose(processor, free * GIB, &model, &lengths);
+        assert_eq!(sizes.least_blocks, at_least);
+        assert!(
+            sizes.blocks >= at_least && (sizes.blocks >= whole) == holds,
+            "{sizes:?}"
+        );
+        let cache = sizes.blocks * BLOCK_SIZE * model.kv_bytes_per_token;
+        assert!(
+            cache <= free * GIB / 2 || sizes.blocks == at_least,
+            "{sizes:?}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn any_one_sequence_fits_whatever_the_memory(
@@ -327,7 +361,7 @@ proptest! {
         sequences in 1..1000usize,
     ) {
         let processor = if gpu { Processor::Gpu } else { Processor::Cpu { cache_bytes } };
-        let lengths = WorkloadLengths { shared, typical, longest, max_new, context: 40_960, sequences };
+        let lengths = WorkloadLengths { shared, typical, longest, least: longest, max_new, context: 40_960, sequences };
         let given = EngineOptions { max_sequences, blocks, ..EngineOptions::default() };
         let model = qwen3_8b();
         let sizes = super::choose(processor, free, &model, &lengths, &given);
