@@ -54,6 +54,9 @@ struct Message {
     /// Tool calls, which may stand in place of a text.
     tool_calls: Option<Value>,
     function_call: Option<IgnoredAny>,
+    /// The message itself, in what `LangChain`'s `messages_to_dict` and `dumpd` write.
+    #[serde(alias = "kwargs")]
+    data: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,7 +96,7 @@ pub(super) fn listed(text: &str) -> Option<Cow<'_, str>> {
     let mut object: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     match object.remove("messages") {
         Some(messages) => object.is_empty().then(|| messages.get().into()),
-        None => object.get("role").map(|_| format!("[{text}]").into()),
+        None => (object.get("role").or(object.get("type"))).map(|_| format!("[{text}]").into()),
     }
 }
 
@@ -116,6 +119,7 @@ impl Messages {
             return None;
         }
         let messages: Vec<Message> = serde_json::from_str(json).ok()?;
+        let messages: Vec<Message> = messages.into_iter().map(Message::bare).collect();
         let have_roles = messages.iter().all(|message| message.role().is_some());
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
@@ -281,46 +285,42 @@ fn indented(text: &str) -> String {
 /// than a role and text stays as it is.
 pub(super) fn prompt_of(json: &str) -> Vec<Value> {
     let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
+    messages = messages.into_iter().map(plain).collect();
     messages.pop_if(|message| role_of(|key| message[key].as_str()) == Some("assistant"));
-    messages.into_iter().map(plain).collect()
+    messages
 }
 
-fn plain(message: Value) -> Value {
+fn plain(mut message: Value) -> Value {
+    for around in ["data", "kwargs"] {
+        if message["content"].is_null() && message[around]["type"].is_string() {
+            message = message[around].take();
+        }
+    }
     let Some(role) = role_of(|key| message[key].as_str()) else {
         return message;
     };
-    let contents = ["content", "value", "parts", "prompt"];
-    let own = |key: &str| matches!(key, "role" | "from") || contents.contains(&key);
+    let own = ["role", "from", "content", "value", "parts", "prompt"];
     // LangChain tells of each message much that none of its readers asks for.
     let is_typed = message["role"].is_null() && message["from"].is_null();
-    let says = |key: &str, value: &Value| match value {
-        Value::Null => false,
-        Value::Array(list) => !list.is_empty(),
-        _ => !is_typed || key.starts_with("tool_call"),
-    };
-    let more = message.as_object().is_some_and(|message| {
-        let mut entries = message.iter();
-        entries.any(|(key, value)| !own(key) && says(key, value))
+    let says = |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
+    let mut entries = message.as_object().into_iter().flatten();
+    let more = entries.any(|(key, value)| {
+        !own.contains(&&**key) && says(value) && (!is_typed || key.contains("tool_call"))
     });
-    let mut contents = contents.iter().map(|key| &message[*key]);
-    let text = match contents.find(|content| !content.is_null()) {
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(Value::Array(parts)) => parts
-            .iter()
-            .map(|part| match ContentPart::read(part) {
-                Ok(ContentPart::Text(text)) => Some(text),
-                _ => None,
-            })
-            .collect::<Option<String>>(),
-        _ => None,
-    };
-    match text {
-        Some(text) if !more => json!({"role": role, "content": text}),
+    let read = Message::deserialize(&message);
+    match read.ok().and_then(|it| it.text().ok()) {
+        Some((text, out)) if !more && out.is_empty() => json!({"role": role, "content": text}),
         _ => message,
     }
 }
 
 impl Message {
+    fn bare(self) -> Self {
+        let inner = self.data.as_ref().filter(|_| self.content().is_none());
+        let inner = inner.and_then(|data| Self::deserialize(data).ok());
+        inner.filter(|it| it.role().is_some()).unwrap_or(self)
+    }
+
     fn role(&self) -> Option<&str> {
         role_of(|key| match key {
             "role" => self.role.as_deref(),

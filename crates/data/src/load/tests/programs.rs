@@ -434,6 +434,11 @@ fn rows_of_other_programs_are_recognised() {
             "i|q|a|r",
         ),
         (
+            "langsmith",
+            r#"{"inputs.query": "q", "outputs.response": "r", "error": null, "reference.answer": "a", "execution_time": 0.1, "example_id": "e", "id": "x"}"#,
+            "x|q|a|r",
+        ),
+        (
             "phoenix",
             r#"{"id": "i", "example_id": "e", "repetition_number": 1, "input": {"question": "q"}, "reference_output": {"answer": "a"}, "output": "r", "error": null}"#,
             "i|q|a|r",
@@ -608,6 +613,13 @@ fn rows_in_a_document_are_found() {
     let azure = r#"{"rows": [{"inputs.query": "q", "inputs.ground_truth": "a", "inputs.response": "r", "outputs.f1.f1_score": 1.0, "inputs.id": "t"}], "metrics": {}}"#;
     let (samples, columns) = read("out.json", azure.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"], "{columns}");
+    // The answers of a target that the SDK asked are outputs.
+    let target = azure.replace("inputs.response", "outputs.response");
+    let (samples, columns) = read("out.json", target.as_bytes()).unwrap();
+    assert_eq!(samples, ["t|q|a|r"], "{columns}");
+    let opik = r#"{"experiment": {"id": "x", "dataset_name": "d"}, "items": [{"id": "i", "dataset_item_id": "d", "trace_id": "t", "dataset_item_data": {"question": "q", "expected_output": "a"}, "evaluation_task_output": {"output": "r"}, "feedback_scores": []}], "downloaded_at": "2026-11-30"}"#;
+    let (samples, columns) = read("experiment.json", opik.as_bytes()).unwrap();
+    assert_eq!(samples, ["i|q|a|r"], "{columns}");
     // Without a file of tests, whose key is then left out; and lines that have such a key of their own.
     let run = run.replace(r#""testFile": null, "#, "");
     assert_eq!(read("run.json", run.as_bytes()).unwrap().0, ["t|q|a|r"]);
@@ -631,4 +643,26 @@ fn rows_in_a_document_are_found() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("in the list `results.results`"), "{error}");
+}
+
+#[test]
+fn annotations_of_alpaca_eval_are_pairs() {
+    let row = r#"{"instruction": "q", "output_1": "s", "generator_1": "gpt4_turbo", "output_2": "r", "generator_2": "m", "annotator": "w", "preference": 1.9}"#;
+    let needs = crate::Needs {
+        reference: false,
+        other: true,
+        ..crate::Needs::default()
+    };
+    let options = LoadOptions {
+        columns: crate::ColumnMap::default().with_needs(needs),
+        ..LoadOptions::default()
+    };
+    let loaded = Files::one(row).rows(&options).unwrap();
+    let sample = &loaded.samples[0];
+    let read = [
+        &sample.question,
+        &sample.student_answer,
+        &sample.other_answer,
+    ];
+    assert_eq!(read.map(|text| &**text), ["q", "r", "s"]);
 }

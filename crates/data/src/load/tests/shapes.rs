@@ -599,6 +599,18 @@ fn messages_of_langchain_have_the_usual_roles() {
     assert_eq!([&*sample.question, &*sample.student_answer], ["q", "r"]);
     let turn = |role: &str, content: &str| serde_json::json!({"role": role, "content": content});
     assert_eq!(sample.messages, [turn("system", "s"), turn("user", "q")]);
+    // As its `messages_to_dict`, its `dumpd` and, of one message, its `model_dump` write them.
+    for row in [
+        r#"{"messages": [{"type": "system", "data": {"content": "s", "type": "system"}}, {"type": "human", "data": {"content": "q", "additional_kwargs": {}, "type": "human"}}, {"type": "ai", "data": {"content": [{"type": "text", "text": "r"}], "type": "ai", "tool_calls": []}}], "answer": "a"}"#,
+        r#"{"messages": [{"lc": 1, "type": "constructor", "id": ["langchain", "SystemMessage"], "kwargs": {"content": "s", "type": "system"}}, {"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "q", "type": "human"}}, {"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": {"content": "r", "type": "ai"}}], "answer": "a"}"#,
+        r#"{"prompt": [{"type": "system", "content": "s"}, {"type": "human", "content": "q"}], "response": {"content": "r", "type": "ai", "tool_calls": []}, "answer": "a"}"#,
+        r#"{"prompt": [{"type": "system", "content": "s"}, {"type": "human", "content": "q"}], "response": {"type": "ai", "data": {"content": "r", "type": "ai"}}, "answer": "a"}"#,
+    ] {
+        let loaded = Files::one(row).load(&["rows.jsonl"], &options).unwrap();
+        let sample = &loaded.samples[0];
+        assert_eq!([&*sample.question, &*sample.student_answer], ["q", "r"]);
+        assert_eq!(sample.messages, [turn("system", "s"), turn("user", "q")]);
+    }
 }
 
 #[test]
