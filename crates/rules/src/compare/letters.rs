@@ -154,7 +154,7 @@ pub(crate) fn crossed(gold: &str, pred: &str) -> bool {
             .collect::<String>()
     };
     let product = |text: &str, sign: &str| {
-        let (left, right) = text.contains(sign).then(|| text.split_once(sign))??;
+        let (left, right) = text.split_once(sign)?;
         let last = &left[left.rfind('\\')?..];
         NAMES
             .split('|')

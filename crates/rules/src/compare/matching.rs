@@ -213,8 +213,6 @@ fn paired(
     }
     Comparison::equal_as(status, method)
 }
-
-/// An element without a partner.
 fn missing(method: &'static str, element: &Answer, context: &Context<'_>) -> Comparison {
     context.different(method, || {
         format!("{} is on one side only", expressions::show_answer(element))

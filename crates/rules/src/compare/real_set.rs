@@ -41,8 +41,6 @@ fn order(a: &Bound, b: &Bound, context: &mut Context<'_>) -> Option<Ordering> {
         (Bound::At(a), Bound::At(b)) => order_of(a, b, context),
     }
 }
-
-/// The order of two constants.
 pub(super) fn order_of(a: &Expr, b: &Expr, context: &mut Context<'_>) -> Option<Ordering> {
     if let (Some(a), Some(b)) = (expressions::number(a), expressions::number(b)) {
         return Some(a.cmp(&b));
@@ -70,8 +68,6 @@ impl RealSet {
             pieces: vec![Piece::new(Bound::Below, false, Bound::Above, false)],
         }
     }
-
-    /// What lies between two bounds.
     pub(super) fn between(
         lower: Bound,
         lower_closed: bool,

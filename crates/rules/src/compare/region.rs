@@ -110,8 +110,6 @@ fn intervals(a: &Interval, b: &Interval, context: &mut Context<'_>) -> Compariso
     }
     Comparison::all("interval", parts)
 }
-
-/// Could both intervals be empty?
 fn may_be_empty(a: &Interval, b: &Interval, context: &mut Context<'_>) -> bool {
     [a, b].into_iter().all(|interval| {
         order_of(&interval.lower.value, &interval.upper.value, context) != Some(Ordering::Less)

@@ -85,8 +85,6 @@ pub(super) struct Item {
     /// Which of the sentence's conclusions it belongs to.
     pub segment: usize,
 }
-
-/// Reads what stands in `range`.
 pub(super) fn items(source: Source<'_, '_>, range: Range<usize>) -> Vec<Item> {
     let mut collector = Collector {
         source,

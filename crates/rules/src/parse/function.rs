@@ -81,8 +81,6 @@ pub(super) fn function(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
 fn logarithm(argument: Expr, base: Expr) -> Expr {
     Expr::Call(Function::Logarithm, vec![argument, base])
 }
-
-/// gcd, max and the like.
 fn many(parser: &mut Parser<'_>, function: Function) -> Parsed<Expr> {
     if !matches!(
         parser.peek(),
@@ -279,8 +277,6 @@ fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let variable = variable(parser)?;
     Ok(bound(BinderKind::Integral, variable, lower, upper, body))
 }
-
-/// Is `dx` next?
 pub(super) fn is_differential(parser: &Parser<'_>) -> bool {
     matches!(parser.peek(), Some(Kind::Letter('d') | Kind::Name("d")))
         && matches!(parser.ahead(1), Some(Kind::Letter(_) | Kind::Greek(_)))

@@ -299,8 +299,6 @@ impl<'t> Lexer<'t> {
         }
         self.push(kind, start)
     }
-
-    /// Adds an opening bracket.
     pub(super) fn open(&mut self, kind: Kind<'t>, bracket: Bracket, start: usize) -> Parsed<()> {
         if self.opened.len() >= Expr::MAX_DEPTH {
             return Err(ParseError::TooDeep {
@@ -368,8 +366,6 @@ impl<'t> Lexer<'t> {
             _ => signs::beyond_ascii(self),
         }
     }
-
-    /// White space stands here.
     pub(super) fn spaced(&mut self, space: Space) {
         self.space = self.space.max(space);
     }

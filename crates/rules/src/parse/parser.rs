@@ -24,7 +24,6 @@ pub(super) struct Lone {
 /// What holds at a place, and again when the parser goes back there.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// The next token.
     pos: usize,
     /// Where the bracket or the answer ends that is being read.
     limit: usize,
@@ -144,8 +143,6 @@ impl<'t> Parser<'t> {
         let token = self.at(index);
         token.is_some_and(|token| token.space == Space::Tight)
     }
-
-    /// The next token's kind.
     pub(super) fn peek(&self) -> Option<Kind<'t>> {
         self.kind_at(self.here.pos)
     }

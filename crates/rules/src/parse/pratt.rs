@@ -358,8 +358,6 @@ pub(super) fn exponent(parser: &mut Parser<'_>) -> Parsed<Expr> {
     };
     Ok(signed(value, negative))
 }
-
-/// n! and n!!.
 fn factorial(parser: &Parser<'_>, value: Expr, count: u8) -> Parsed<Expr> {
     match count {
         1 => Ok(Expr::call(Function::Factorial, value)),

@@ -150,7 +150,11 @@ fn scale(parser: &mut Parser<'_>, quantity: &mut Quantity, start: usize) {
         Some(Kind::Word(word) | Kind::Text(word)) => word,
         _ => "",
     };
-    let named = || numbers::scale(word.to_ascii_lowercase().trim_end_matches('s'));
+    let named = || {
+        let lower = word.to_ascii_lowercase();
+        let whole = lower.trim_end_matches('.');
+        numbers::scale(whole).or_else(|| numbers::scale(whole.trim_end_matches('s')))
+    };
     let Some((scale, tokens)) = letters.or_else(|| Some((named()?, 1))) else {
         return;
     };

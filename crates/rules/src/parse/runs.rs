@@ -142,7 +142,8 @@ pub(super) fn foreign_word(lexer: &mut Lexer<'_>) -> Parsed<()> {
     }
     let mut word = lexer.text().get(start..lexer.pos()).unwrap_or("");
     // What scales a number stands apart from what is counted: 万 of "5万元".
-    if matches!(lexer.last(), Some(Kind::Number(_)))
+    if lexer.is_tight()
+        && matches!(lexer.last(), Some(Kind::Number(_)))
         && let Some(scale) = numbers::leading_scale(word)
     {
         lexer.seek(start + scale.len());

@@ -122,13 +122,15 @@ pub(super) fn scale_letters(parser: &Parser<'_>, start: usize) -> Option<(u64, u
     }
     let (ends, before) = (ends_quantity(parser, at + run), start.checked_sub(1));
     let priced = before.is_some_and(|it| matches!(parser.any_kind_at(it), Some(Kind::Currency(_))));
+    let tight = token.space == Space::Tight;
     let scale = match token.kind {
-        _ if run > 1 && !is_term_of_formula(parser, start) => {
+        // "2bn" may be a product.
+        _ if run > 1 && (priced || !tight) && !is_term_of_formula(parser, start) => {
             let ends = ends || suffix_follows(parser, at + run, false);
             let letters = parser.source(at, at + run).to_ascii_lowercase();
             numbers::scale(&letters).filter(|_| ends)?
         }
-        _ if !priced || run > 1 || token.space != Space::Tight || !ends => return None,
+        _ if !priced || run > 1 || !tight || !ends => return None,
         Kind::Letter('k' | 'K') => 1_000,
         Kind::Letter('m' | 'M') => 1_000_000,
         Kind::Letter('b' | 'B') => 1_000_000_000,

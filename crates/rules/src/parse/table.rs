@@ -46,8 +46,6 @@ fn matrix(parser: &mut Parser<'_>) -> Parsed<Matrix> {
     }
     Ok(Matrix { rows })
 }
-
-/// Columns as rows.
 fn transposed(rows: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
     let width = rows.first().map_or(0, Vec::len);
     let column = |at: usize| rows.iter().filter_map(|row| row.get(at).cloned()).collect();

@@ -75,8 +75,6 @@ pub(super) fn measured(text: &str) -> Option<Answer> {
     }
     Some(Answer::Quantity(quantity))
 }
-
-/// Reads a formula, whole.
 pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
     if let Some(upright) = upright_digits(text) {
         return formula(&upright);
@@ -102,7 +100,10 @@ pub(super) fn formula(text: &str) -> Result<Answer, ParseError> {
 
 /// `\text{110010}_2` without the command around its digits, which carry the base.
 fn upright_digits(text: &str) -> Option<String> {
-    let (before, rest) = (text.contains("}_")).then(|| text.split_once("\\text{"))??;
+    if !text.contains("}_") {
+        return None;
+    }
+    let (before, rest) = text.split_once("\\text{")?;
     let (digits, after) = rest.split_once('}')?;
     let are_digits = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_hexdigit());
     (are_digits && after.starts_with('_')).then(|| [before, digits, after].concat())

@@ -159,7 +159,9 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
     // "Yes, because …".
     let first = lower.split([',', '.']).next().unwrap_or("");
     for (list, truth) in [(&words::TRUE, true), (&words::FALSE, false)] {
-        if list.contains(&lower) || (list.contains(first) && matches!(first, "yes" | "no")) {
+        if list.contains(&plain.to_lowercase())
+            || (list.contains(first) && matches!(first, "yes" | "no"))
+        {
             return Some(Answer::Truth(truth));
         }
     }

@@ -164,6 +164,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut names: HashMap<&'static str, usize> = HashMap::new();
     let mut class = |table: &mut Table, name: &'static str, asked: (u8, bool, usize)| {
         let next = names.len();
+        debug_assert!(next < ALWAYS);
         let class = *names.entry(name).or_insert_with(|| {
             for word in name.split('|') {
                 table.add(word, next);
