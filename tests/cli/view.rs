@@ -528,13 +528,22 @@ fn a_journal_is_followed_while_it_grows() {
     append(&of_trial("failed", true));
     wait_until("it failed", || verdicts(&server) == 4);
     assert!(server.get("/summary").text.contains("failed"));
+    append(&line(5));
+    wait_until("another is judged", || verdicts(&server) == 5);
     append(&of_trial("failed", true));
     append(&of_trial("unparsed", false));
     wait_until("it is judged", || {
         !server.get("/summary").text.contains("failed")
     });
-    assert_eq!(verdicts(&server), 4);
-    assert_eq!(lines(&server.get("/?status=unparsed")), [9]);
+    assert_eq!(verdicts(&server), 5);
+    assert_eq!(lines(&server.get("/?status=unparsed")), [10]);
+    for (number, id) in [(10, "r4"), (8, "r5")] {
+        let page = server.get(&format!("/verdict?line={number}"));
+        assert!(page.status == 200 && page.text.contains(id), "{number}");
+    }
+    // A page that is looked at is told of it.
+    let counts: Value = serde_json::from_str(&server.get("/summary").text).unwrap();
+    assert_eq!(counts["read"], json!(7));
     // A run that is begun anew.
     folder.write("out.jsonl.journal", "{\"manifest\":{}}\n");
     wait_until("it is read anew", || verdicts(&server) == 0);

@@ -98,9 +98,7 @@ pub(crate) struct Filter {
     pub(crate) subject: Option<String>,
     pub(crate) kind: Option<Kind>,
     pub(crate) trial: Option<u32>,
-    /// The lowest reward.
     pub(crate) from: Option<f32>,
-    /// The highest reward.
     pub(crate) to: Option<f32>,
 }
 

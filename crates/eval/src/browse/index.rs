@@ -29,7 +29,7 @@ const JUDGED: u8 = 4;
 pub(crate) struct Index {
     /// The samples, with their labels if they have any: first those of the rows, in their order.
     pub(crate) samples: Samples,
-    /// The content of each verdict, in the file's order.
+    /// The content of each verdict, in the file's order, but for open ones that were judged later.
     pub(crate) scored: Vec<Scored>,
     pub(super) places: Vec<VerdictPlace>,
     /// The bits of each sample's trials.
@@ -40,6 +40,8 @@ pub(crate) struct Index {
     rows_of: HashMap<u32, u32>,
     /// The first of these of each row.
     firsts: HashMap<u32, u32>,
+    /// How many verdicts have taken the place of an open one.
+    replaced: usize,
     /// The number of samples with a verdict.
     pub(crate) judged: usize,
     pub(crate) rows: Option<Arc<Rows>>,
@@ -64,6 +66,7 @@ impl Index {
             open: HashMap::new(),
             rows_of: HashMap::new(),
             firsts: HashMap::new(),
+            replaced: 0,
             scored: Vec::new(),
             judged: 0,
             places: Vec::new(),
@@ -139,6 +142,7 @@ impl Index {
                 *count > 0
             });
             self.places[at] = place;
+            self.replaced += 1;
         } else {
             self.scored.push(scored);
             self.places.push(place);
@@ -157,6 +161,16 @@ impl Index {
 
     pub(crate) fn count(&self) -> usize {
         self.scored.len()
+    }
+
+    /// The verdicts that were read, those that others have taken the place of among them.
+    pub(crate) fn read(&self) -> usize {
+        self.scored.len() + self.replaced
+    }
+
+    /// The verdict of a line.
+    pub(crate) fn at_line(&self, line: u32) -> Option<usize> {
+        self.scored.iter().position(|scored| scored.line == line)
     }
 
     /// The reward of a verdict.

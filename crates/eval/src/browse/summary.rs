@@ -37,7 +37,7 @@ pub(crate) struct Figures {
 
 #[derive(Default)]
 struct Kept {
-    /// The generation and the number of verdicts that the scores are of.
+    /// The generation and the number of verdicts read that the scores are of.
     of: Option<(u64, usize)>,
     /// The number of verdicts when they were last asked for.
     asked: usize,
@@ -60,8 +60,8 @@ impl Figures {
             return Vec::new();
         }
         let mut kept = lock(&self.kept);
-        let serves = kept.serve(index.generation, index.count());
-        kept.asked = index.count();
+        let serves = kept.serve(index.generation, index.read());
+        kept.asked = index.read();
         if serves {
             return kept.scores.clone();
         }
@@ -80,7 +80,7 @@ impl Figures {
         let scored: Vec<_> = order.iter().map(known).collect();
         let measures = Measures::new(&scored, &index.samples, RESAMPLES, |_| true);
         let scores: Vec<(Task, Scores)> = measures.tasks.into_iter().collect();
-        kept.of = Some((index.generation, index.count()));
+        kept.of = Some((index.generation, index.read()));
         kept.scores.clone_from(&scores);
         scores
     }

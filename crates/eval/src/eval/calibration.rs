@@ -15,9 +15,7 @@ const BINS: usize = 10;
 /// Verdicts whose probabilities lie in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bin {
-    /// From this probability.
     pub(crate) from: f64,
-    /// To this one.
     pub(crate) to: f64,
     /// How many verdicts.
     pub count: usize,

@@ -179,7 +179,6 @@ fn sum(units: &mut dyn Iterator<Item = (&Confusion, usize)>) -> Confusion {
 /// Tokens that a judge generated for a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tokens {
-    /// Of all verdicts together.
     pub(crate) total: u64,
     /// The mean.
     pub mean: f64,

@@ -15,7 +15,6 @@ use super::test_set::{Audit, Disputed, SetIdentity};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Made {
-    /// The model.
     pub(crate) model: Option<String>,
     /// The standard configuration.
     #[serde(skip_serializing_if = "Option::is_none")]

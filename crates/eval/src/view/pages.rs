@@ -200,10 +200,7 @@ fn write_list(app: &App, query: &Query, write: Write) -> Result<(), Unfinished> 
 fn write_verdict(app: &App, line: u32, write: Write) -> Result<(), Unfinished> {
     let (ats, text, generation, neighbours) = {
         let index = app.browser.index();
-        let Ok(at) = index
-            .scored
-            .binary_search_by_key(&line, |scored| scored.line)
-        else {
+        let Some(at) = index.at_line(line) else {
             return Err(Unfinished::Failed(format!(
                 "there is no verdict in line {line}"
             )));

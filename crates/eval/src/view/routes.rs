@@ -51,13 +51,7 @@ struct Line {
 }
 
 async fn verdict(State(app): State<Arc<App>>, Pairs(Line { line }): Pairs<Line>) -> Response {
-    let is_there = app
-        .browser
-        .index()
-        .scored
-        .binary_search_by_key(&line, |scored| scored.line)
-        .is_ok();
-    if !is_there {
+    if app.browser.index().at_line(line).is_none() {
         let page = pages::error(&app, &format!("there is no verdict in line {line}"));
         return (StatusCode::NOT_FOUND, Html(page)).into_response();
     }
@@ -74,7 +68,7 @@ async fn summary(State(app): State<Arc<App>>) -> Response {
             .unwrap_or_else(|error| crate::report::text::plain(&format!("{error:#}")));
         let index = app.browser.index();
         drop(place);
-        json!({"verdicts": index.count(), "generation": index.generation, "html": html})
+        json!({"verdicts": index.count(), "read": index.read(), "generation": index.generation, "html": html})
     });
     match made.await {
         Ok(counts) => axum::Json(counts).into_response(),

@@ -21,7 +21,7 @@
         if (summary.dataset.seen !== undefined) summary.innerHTML = counts.html;
         summary.dataset.seen = counts.html;
       }
-      const more = counts.verdicts - first.verdicts;
+      const more = counts.read - first.read;
       if (more === 0 && counts.generation === first.generation) return;
       // Where the newest come first and none is being read, the page follows the run.
       if (main.hasAttribute("data-live") && !main.querySelector("details[open]") && !document.querySelector("form :focus")) {
