@@ -21,8 +21,6 @@ impl Turn {
         trimmed(&text[..end])
     }
 }
-
-/// The turns of `chat_markup.tsv`.
 static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
     let lines = include_str!("chat_markup.tsv").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));

@@ -191,8 +191,6 @@ fn unfinished(parts: &mut [Part], index: usize, trial: u32) -> Result<MergeError
         "no output has trial {trial} of sample {index}: {first} {which} that is not finished; run its command again to go on"
     )))
 }
-
-/// The lines of one output.
 struct Part {
     path: PathBuf,
     reader: BufReader<File>,

@@ -54,9 +54,9 @@ struct Message {
     /// Tool calls, which may stand in place of a text.
     tool_calls: Option<Value>,
     function_call: Option<IgnoredAny>,
-    /// The message itself, in what `LangChain`'s `messages_to_dict` and `dumpd` write.
-    #[serde(alias = "kwargs")]
+    /// The message itself, in what `LangChain`'s `messages_to_dict` writes, and its `dumpd`.
     data: Option<Value>,
+    kwargs: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -291,15 +291,18 @@ pub(super) fn prompt_of(json: &str) -> Vec<Value> {
 }
 
 fn plain(mut message: Value) -> Value {
+    let own = ["role", "from", "content", "value", "parts", "prompt"];
     for around in ["data", "kwargs"] {
-        if message["content"].is_null() && message[around]["type"].is_string() {
+        let inner = &message[around];
+        if own.iter().all(|key| message[key].is_null())
+            && role_of(|key| inner[key].as_str()).is_some()
+        {
             message = message[around].take();
         }
     }
     let Some(role) = role_of(|key| message[key].as_str()) else {
         return message;
     };
-    let own = ["role", "from", "content", "value", "parts", "prompt"];
     // LangChain tells of each message much that none of its readers asks for.
     let is_typed = message["role"].is_null() && message["from"].is_null();
     let says = |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
@@ -316,7 +319,10 @@ fn plain(mut message: Value) -> Value {
 
 impl Message {
     fn bare(self) -> Self {
-        let inner = self.data.as_ref().filter(|_| self.content().is_none());
+        if self.role.is_some() || self.from.is_some() || self.content().is_some() {
+            return self;
+        }
+        let inner = self.data.as_ref().or(self.kwargs.as_ref());
         let inner = inner.and_then(|data| Self::deserialize(data).ok());
         inner.filter(|it| it.role().is_some()).unwrap_or(self)
     }

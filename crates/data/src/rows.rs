@@ -289,7 +289,6 @@ pub(super) struct RowsBuilder<'o> {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawRow<'l> {
-    /// The source's name in messages.
     pub(super) source: &'l str,
     /// The file and the row's offset in it, if it can be read again from there.
     pub(super) place: Option<(&'l Path, u64)>,

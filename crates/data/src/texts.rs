@@ -337,7 +337,8 @@ impl Row<'_> {
 
     /// The parts of one answer, which a path found in one message; those of several messages are paragraphs of it.
     fn joined(&self, found: &Found, parts: &[String]) -> Result<String, String> {
-        let message = found.key.find(']').map_or(0, |end| end + 1);
+        let before_parts = &found.key[..found.key.rfind('[').unwrap_or(0)];
+        let message = before_parts.find(']').map_or(0, |end| end + 1);
         let messages = KeyPath::parse(&found.key[..message]).find(self)?;
         let (mut whole, mut before) = (String::new(), 0);
         for (value, part) in found.values.iter().zip(parts) {
@@ -603,9 +604,7 @@ struct FieldTexts {
     key: String,
     /// Which part of the value was taken, if not all of it.
     how: Option<Cow<'static, str>>,
-    /// As [`ColumnMap::fixed`].
     is_fixed: bool,
-    /// As [`ColumnMap::with_reasoning`].
     in_reasoning: bool,
 }
 

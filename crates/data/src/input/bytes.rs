@@ -67,7 +67,6 @@ impl<R: Read> Read for Unpacked<R> {
 
 /// The bytes of one source, decompressed.
 pub(super) struct Bytes {
-    /// The source's name in messages.
     pub(super) file: String,
     /// `gzip` or `zstd`.
     pub(super) compression: Option<&'static str>,

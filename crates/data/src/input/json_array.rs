@@ -10,7 +10,6 @@ use crate::DatasetError;
 /// The elements of an array that fills a source, or its objects if there is no array.
 pub(super) struct JsonArray {
     pub(super) bytes: Bytes,
-    /// Lines begun so far.
     pub(super) line: usize,
     /// The line on which the element last read begins.
     pub(super) place: usize,

@@ -7,8 +7,6 @@ use crate::DatasetError;
 
 /// The byte order mark that some editors write before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// The lines of a source.
 pub(super) struct JsonLines {
     bytes: Bytes,
     line: usize,

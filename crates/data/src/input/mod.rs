@@ -177,7 +177,6 @@ pub fn sources(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Source>,
 }
 
 struct Finder {
-    /// The output's canonical path.
     output: Option<PathBuf>,
     /// The output's device and inode number, the same under all of its names.
     output_file: Option<(u64, u64)>,

@@ -163,7 +163,6 @@ pub struct Difference {
     pub(crate) field: String,
     /// What the journal says, as JSON; `nothing` if it has no such field.
     pub(crate) journal: String,
-    /// What this run says.
     pub(crate) now: String,
 }
 

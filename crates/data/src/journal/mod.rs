@@ -81,7 +81,6 @@ pub struct Journal {
     file: File,
     /// Whether the file has no name and is never resumed.
     temporary: bool,
-    /// The checksum of its lines.
     checksum: Checksum,
     /// The length of the whole lines, in bytes.
     length: u64,

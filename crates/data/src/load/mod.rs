@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::columns::{ColumnMap, ColumnsUsed, Field, tally};
 use super::error::{BadLines, DatasetError};
 use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
+use super::journal::shortened;
 use super::json_text::JsonText;
 use super::keep::Keep;
 use super::preset::presets;
@@ -173,7 +174,7 @@ fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<
     if loader.lines_read == 0 && !loader.full() {
         let files: Vec<String> = sources.iter().map(Source::name).collect();
         return Err(DatasetError::Empty {
-            files: files.join(", "),
+            files: shortened(&files.join(", ")),
         });
     }
     loader.finish()

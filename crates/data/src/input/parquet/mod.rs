@@ -38,8 +38,6 @@ use juror_base::panics;
 
 /// What every Parquet file begins with.
 pub(super) const MAGIC: &[u8] = b"PAR1";
-
-/// The rows of a file.
 pub(super) struct Parquet {
     name: String,
     file: Arc<File>,

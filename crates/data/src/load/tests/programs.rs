@@ -617,6 +617,10 @@ fn rows_in_a_document_are_found() {
     let target = azure.replace("inputs.response", "outputs.response");
     let (samples, columns) = read("out.json", target.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"], "{columns}");
+    // With both, the data's own answer is judged.
+    let both = azure.replace(r#""outputs.f1"#, r#""outputs.response": "s", "outputs.f1"#);
+    let (samples, columns) = read("out.json", both.as_bytes()).unwrap();
+    assert_eq!(samples, ["t|q|a|r"], "{columns}");
     let opik = r#"{"experiment": {"id": "x", "dataset_name": "d"}, "items": [{"id": "i", "dataset_item_id": "d", "trace_id": "t", "dataset_item_data": {"question": "q", "expected_output": "a"}, "evaluation_task_output": {"output": "r"}, "feedback_scores": []}], "downloaded_at": "2026-11-30"}"#;
     let (samples, columns) = read("experiment.json", opik.as_bytes()).unwrap();
     assert_eq!(samples, ["i|q|a|r"], "{columns}");

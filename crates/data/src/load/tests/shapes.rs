@@ -611,6 +611,32 @@ fn messages_of_langchain_have_the_usual_roles() {
         assert_eq!([&*sample.question, &*sample.student_answer], ["q", "r"]);
         assert_eq!(sample.messages, [turn("system", "s"), turn("user", "q")]);
     }
+    // A message that says something is itself, whatever else it has.
+    for said in [
+        r#"{"from": "human", "value": "q", "data": {"type": "ai", "content": "x"}}"#,
+        r#"{"role": "user", "content": "q", "data": {"type": "chart"}, "kwargs": {}}"#,
+    ] {
+        let row =
+            format!(r#"{{"messages": [{said}, {{"from": "gpt", "value": "r"}}], "answer": "a"}}"#);
+        let loaded = Files::one(row).load(&["rows.jsonl"], &options).unwrap();
+        let sample = &loaded.samples[0];
+        assert_eq!([&*sample.question, &*sample.student_answer], ["q", "r"]);
+        let message = sample.messages[0].to_string();
+        assert!(message.contains(r#""q""#), "{message}");
+    }
+}
+
+#[test]
+fn parts_of_one_answer_are_one_text() {
+    let row = r#"{"question": "q", "answer": "42", "content": {"parts": [{"type": "text", "text": "It is "}, {"type": "text", "text": "42"}]}}"#;
+    for path in ["content.parts[*].text", "content.parts[type=text].text"] {
+        let options = LoadOptions {
+            columns: crate::ColumnMap::parse([format!("response={path}")]).unwrap(),
+            ..LoadOptions::default()
+        };
+        let loaded = Files::one(row).rows(&options).unwrap();
+        assert_eq!(loaded.samples[0].student_answer, "It is 42", "{path}");
+    }
 }
 
 #[test]
