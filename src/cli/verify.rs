@@ -117,6 +117,7 @@ pub(super) fn parse_config(text: &str) -> Result<Config, String> {
                 key.trim()
             )
         }
+        _ if text.trim_start().starts_with('{') => error.to_string(),
         _ => format!("{error} (settings are the JSON itself, not a file's name)"),
     })
 }

@@ -55,9 +55,7 @@ struct AgainstFirst {
 /// A sample on which exactly one of two judges is right; of several trials what most say counts, nothing where they are tied.
 #[derive(Debug, Serialize, JsonSchema)]
 struct FlipReport {
-    /// The sample.
     id: String,
-    /// What the label says.
     label: bool,
     /// What the first judge says; null for no verdict.
     first: Option<bool>,

@@ -176,7 +176,7 @@ impl GenerationRequest {
         }
     }
 
-    /// The bytes of its longest prompt: of token ids about as many as their text has, of markup around a message 64, which may be no tokens.
+    /// The bytes of its longest prompt: of token ids about as many as their text has, and 64 a message for the markup of the chat template.
     pub(crate) fn bytes(&self) -> usize {
         match &self.asked {
             GenerationInput::Prompts(prompts) => {
