@@ -188,8 +188,8 @@ pub struct Chosen {
     pub logprobs: Option<TokenLogprobs>,
 }
 
-/// Rows are divided among threads in pieces of at least this many logits.
-const PARALLEL_LOGITS: usize = 1 << 15;
+/// With more logits than this in all, rows are divided among threads.
+const PARALLEL_LOGITS: usize = 1 << 16;
 
 /// Chooses one token for each row of `logits` (`[rows, vocab]`, f32). A row that holds NaN, or nothing above minus infinity, gives `None`.
 pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>>, ModelError> {
@@ -210,11 +210,14 @@ pub fn choose(logits: &Tensor, rows: &[RowRequest]) -> Result<Vec<Option<Chosen>
     };
     let values = storage.as_slice::<f32>()?;
     let values = &values[layout.start_offset()..layout.start_offset() + rows.len() * vocab];
-    let chosen = values.par_chunks_exact(vocab).zip(rows);
-    let chosen = chosen.with_min_len(PARALLEL_LOGITS.div_ceil(vocab.max(1)));
-    Ok(chosen
-        .map(|(row, request)| choose_row(row, request))
-        .collect())
+    let choose = |(row, request): (&[f32], &RowRequest)| choose_row(row, request);
+    // One row, or few logits, wait for no other thread.
+    Ok(if rows.len() > 1 && values.len() > PARALLEL_LOGITS {
+        let rows = values.par_chunks_exact(vocab).zip(rows);
+        rows.map(choose).collect()
+    } else {
+        values.chunks_exact(vocab).zip(rows).map(choose).collect()
+    })
 }
 
 fn choose_row(logits: &[f32], request: &RowRequest) -> Option<Chosen> {

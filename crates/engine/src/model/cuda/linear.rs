@@ -97,7 +97,6 @@ impl Linear {
 }
 
 impl Products {
-    /// Opens cuBLAS.
     pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
         Ok(Self {
             gemm: Gemm::new(device)?,

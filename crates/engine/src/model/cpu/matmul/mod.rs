@@ -55,7 +55,6 @@ enum Panels {
 /// Some columns of some rows of a product.
 struct Task<'a, 'o> {
     part: &'a Part,
-    /// The first row.
     row: usize,
     /// The first column, counted from the part's.
     from: usize,

@@ -114,7 +114,6 @@ pub(crate) trait Nibbles: Group {
     const ADDED: i32 = 0;
     /// Scales of a block: one, or one for each half.
     const SCALES: usize = 1;
-    /// Whether there are minima.
     const MINS: bool = false;
     /// Whether the nibbles are places in [`mx4::NUMBERS`].
     const CODES: bool = false;
