@@ -26,7 +26,6 @@ pub(crate) struct Breakdown {
     pub elementwise_s: f64,
     /// Token embeddings and rotary angles.
     pub embedding_s: f64,
-    /// The output head.
     pub head_s: f64,
     /// Choosing tokens, and the rest of the model's time.
     pub sampling_s: f64,

@@ -250,7 +250,6 @@ fn load_text(
     Ok((text, template))
 }
 
-/// A row of the input for each of its questions.
 fn rows(arguments: &AttackArguments, inputs: &[PathBuf]) -> Result<Vec<Sample>, Failure> {
     if inputs == [PathBuf::from("-")] && std::io::stdin().is_terminal() {
         bail_usage!(

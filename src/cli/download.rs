@@ -38,7 +38,6 @@ impl Download {
         }
     }
 
-    /// Shows an event of the download.
     pub(super) fn watch(&self, event: Event) {
         match event {
             Event::Expect { bytes, present } => {
@@ -82,7 +81,6 @@ pub(super) fn resolve(name: &str, want: Want) -> Result<ModelSource, Failure> {
     })
 }
 
-/// As [`resolve`], with an adapter.
 pub(super) fn resolve_adapted(
     name: &str,
     adapter: &AdapterArgument,

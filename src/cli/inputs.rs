@@ -10,7 +10,6 @@ use super::{Failure, say};
 use juror_data::is_rows_file;
 use juror_hub::{DataSetName, Hub, HubError};
 
-/// Whether one of the inputs is standard input.
 pub(super) fn has_stdin(inputs: &[PathBuf]) -> bool {
     inputs.iter().any(|input| input.as_os_str() == "-")
 }

@@ -78,8 +78,7 @@ use juror_engine::engine::EngineError;
 use juror_engine::model::ModelError;
 use juror_eval::EvalError;
 use juror_hub::HubError;
-use juror_judge::batch::BatchError;
-use juror_judge::judge::SessionError;
+use juror_judge::judge::{LoadError, RunError};
 
 /// The run did what was asked.
 const DONE: u8 = 0;
@@ -213,14 +212,13 @@ macro_rules! tell_fault {
 }
 
 tell_fault!(
-    BatchError,
     CheckpointError,
     DatasetError,
     EngineError,
     HubError,
+    LoadError,
     ModelError,
-    SessionError,
-    juror_judge::judge::LoadError,
+    RunError,
 );
 
 // An input's error is reported as itself, since it may have several lines ([`has_lines`]).
@@ -456,7 +454,7 @@ fn has_lines(error: &anyhow::Error) -> bool {
         matches!(cause.downcast_ref(), Some(JournalError::Different { .. }))
             || matches!(
                 cause.downcast_ref(),
-                Some(SessionError::Journal(JournalError::Different { .. }))
+                Some(RunError::Journal(JournalError::Different { .. }))
             )
     };
     let shards = |cause: &(dyn std::error::Error + 'static)| {
@@ -467,7 +465,7 @@ fn has_lines(error: &anyhow::Error) -> bool {
             || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
             || matches!(
                 cause.downcast_ref(),
-                Some(BatchError::BadOutputs(_) | BatchError::Input(DatasetError::BadLines(_)))
+                Some(RunError::BadOutputs(_) | RunError::Input(DatasetError::BadLines(_)))
             )
     };
     error

@@ -272,7 +272,6 @@ impl OutputArguments {
     }
 }
 
-/// Opens an output, if it is asked for.
 pub(super) fn open(
     outputs: &mut Outputs,
     path: Option<&PathBuf>,

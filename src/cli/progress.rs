@@ -19,7 +19,6 @@ const LINE_EVERY: Duration = Duration::from_mins(1);
 /// Columns of the bar itself.
 const BAR: usize = 20;
 
-/// Steps of the bar.
 const STEPS: f64 = 1000.0;
 
 /// A bar on standard error, if that is a terminal; else a line a minute.

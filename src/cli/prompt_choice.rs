@@ -30,7 +30,6 @@ pub(super) struct PromptChoice {
 }
 
 impl PromptChoice {
-    /// The protocol that is named, if one is.
     pub(super) fn named_protocol(&self) -> Result<Option<Arc<dyn Protocol>>> {
         let by_rubric = self.rubric.is_some().then_some("rubric");
         let named = self.protocol.as_deref().or(by_rubric);
@@ -95,7 +94,6 @@ impl PromptChoice {
         self.with_template(protocol)
     }
 
-    /// A protocol and its prompt text.
     pub(super) fn with_template(
         &self,
         protocol: Arc<dyn Protocol>,

@@ -56,7 +56,6 @@ impl SeveralArguments {
         !self.cascade.is_empty()
     }
 
-    /// The judges of a cascade, if one is asked for.
     pub(super) fn cascade(
         &self,
         verdict: &VerdictArguments,

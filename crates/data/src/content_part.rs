@@ -11,7 +11,6 @@ pub(super) const TOOL_CALLS: &str = "tool calls";
 /// What their results are called.
 pub(super) const TOOL_RESULTS: &str = "tool results";
 
-/// A part of a message's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentPart<'p> {
     Text(&'p str),

@@ -156,7 +156,6 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> RowValue<'a> {
-    /// The chat messages in the value, if it is some.
     pub(super) fn messages(self) -> Option<Messages> {
         match self.raw.as_bytes().first() {
             Some(b'"') => Messages::in_text(&self.string().ok()?),

@@ -34,7 +34,6 @@ pub struct VerdictLine<'l> {
     process: Option<bool>,
     outcome: Option<bool>,
     overall: Option<bool>,
-    /// The rules' result for the outcome.
     pub rule_outcome: Option<bool>,
     #[serde(borrow, default)]
     outcome_source: Option<Cow<'l, str>>,
@@ -278,7 +277,6 @@ impl TrialsSeen {
         is_new
     }
 
-    /// Whether a sample has any trial.
     pub fn has_any(&self, sample: usize) -> bool {
         let first = self.bits.get(sample).is_some_and(|bits| *bits != 0);
         first || self.more.contains_key(&(sample as u32))

@@ -14,7 +14,6 @@ use juror_eval::report::numbers::{
     DASH, area, estimate, no_better, or_dash, p_value, percent_or_dash, points, share, threshold,
 };
 
-/// Flips that are shown of each kind.
 const SHOWN_FLIPS: usize = 5;
 
 /// Columns of the table of scores.
@@ -350,7 +349,6 @@ fn facts(measures: &Measures) -> String {
         .join("; ")
 }
 
-/// How the other judges differ from the first.
 fn print_comparisons(
     out: &mut impl Write,
     judged: &[ScoredJudge],

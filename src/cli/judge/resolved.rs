@@ -241,7 +241,6 @@ fn check_options(
     refuse_meaningless(protocol, &why_not)
 }
 
-/// Whether the verdicts of a protocol may have a reason.
 fn gives_reasons(protocol: &dyn Protocol) -> bool {
     let [without, with] = [false, true].map(|reason| {
         protocol.scaffold(ScaffoldWants {

@@ -74,7 +74,6 @@ fn write(
     out.flush().or_fail()
 }
 
-/// All rows of files, as objects.
 fn read(files: &[PathBuf]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     each_row(files, |file, place, row| {

@@ -21,7 +21,6 @@ const MOST: usize = 1_000_000;
 pub(super) struct Archive {
     file: String,
     files: ZipArchive<BufReader<File>>,
-    /// The samples' places in the archive.
     samples: Vec<usize>,
     next: usize,
     limit: LineLimit,

@@ -272,7 +272,6 @@ pub fn file_number(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether a name has an extension of files of rows.
 pub fn is_rows_file(name: &str) -> bool {
     let name = name.to_lowercase();
     let bare = COMPRESSED

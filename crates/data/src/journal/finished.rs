@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// The place of a line in the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinePlace {
     /// The offset in bytes from the beginning of the file.
@@ -65,7 +64,6 @@ impl Finished {
         places.into_iter().map(|place| self.lines[place]).collect()
     }
 
-    /// Whether this trial of the sample at `position` is finished.
     pub fn contains(&self, position: usize, trial: u32) -> bool {
         self.place(position, trial)
             .is_some_and(|place| self.lines[place].length > 0 && !self.open.contains(&place))

@@ -15,7 +15,6 @@ use juror_base::terminal::escaped;
 pub struct Manifest {
     /// The journal's format: [`Manifest::FORMAT`].
     pub format: u32,
-    /// The version of juror.
     pub juror: String,
     /// The judge model; none with rules alone.
     pub model: Option<Identity>,

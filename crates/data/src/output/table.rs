@@ -178,7 +178,6 @@ fn messages_field(name: &str) -> Result<Type, ParquetError> {
         .build()
 }
 
-/// How many bytes of text a value has in all.
 fn text_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -188,7 +187,6 @@ fn text_bytes(value: &Value) -> usize {
     }
 }
 
-/// A value as the text of a cell.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -288,7 +286,6 @@ pub(super) fn write_parquet(
     write_typed(writer, temporary()?, columns, fill)
 }
 
-/// Writes lines whose columns have known types.
 fn write_typed(
     writer: &mut dyn Write,
     mut temporary: File,

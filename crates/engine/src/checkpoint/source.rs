@@ -43,7 +43,6 @@ pub enum ModelSource {
     Adapted(Arc<Adapted>),
 }
 
-/// A base model and an adapter.
 #[derive(Debug)]
 pub struct Adapted {
     pub(super) base: ModelSource,

@@ -87,7 +87,6 @@ pub(crate) enum FeedForwardNames {
     },
 }
 
-/// The names of a gated layer's tensors.
 pub(crate) struct GatedNames {
     pub(crate) gate_up: Vec<String>,
     pub(crate) down: String,

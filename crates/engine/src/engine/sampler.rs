@@ -141,7 +141,6 @@ impl Choices {
 pub struct RowRequest<'a> {
     /// How the token is chosen.
     pub sampling: Sampling,
-    /// The key of the random draw.
     pub key: RandomKey,
     /// The index of the token to be chosen, counted from the first generated one.
     pub position: usize,

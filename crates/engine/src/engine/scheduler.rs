@@ -366,7 +366,6 @@ impl Scheduler {
         choosing.map(request).collect()
     }
 
-    /// The size of the planned step.
     pub(super) fn step_size(&self) -> StepSize {
         let mut size = StepSize {
             rows: 0,

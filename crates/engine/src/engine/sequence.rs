@@ -32,7 +32,6 @@ pub struct Request {
     /// The most tokens to generate, those included that the guide appends; at least one.
     pub max_new_tokens: usize,
     pub sampling: Sampling,
-    /// The key of the random draws.
     pub random_key: RandomKey,
     /// Tokens that end the generation.
     pub eos: Arc<[u32]>,
@@ -150,7 +149,6 @@ pub(super) struct LiveState {
     pub(super) save: Option<StateId>,
 }
 
-/// A sequence's row in a launched step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchedRow {
     /// The sequence, by its [`Sequence::admission`].
@@ -756,7 +754,6 @@ impl Sequence {
     }
 }
 
-/// The root of the hash chain of a sequence's blocks.
 fn root(long: bool) -> Option<BlockHash> {
     long.then_some(BlockHash::LONG)
 }

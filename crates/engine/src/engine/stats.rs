@@ -72,7 +72,6 @@ counters! {
 }
 
 impl Stats {
-    /// Adds a step that is done.
     pub(super) fn add_step(&mut self, step: &StepReport) {
         self.steps += 1;
         self.computed_tokens += (step.prefill_tokens + step.decode_tokens) as u64;

@@ -21,7 +21,6 @@ pub struct EngineThread {
     cancelled: Arc<AtomicBool>,
 }
 
-/// A message from an engine's thread.
 pub enum EngineReport {
     /// A step is done: the counters so far, and the requests that ended with it.
     Step(Stats, Vec<Completion>),

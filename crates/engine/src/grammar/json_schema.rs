@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 /// Keywords that are kept, that would have to be and cannot, and that hold schemas; formats that are kept.
 const WORDS: &str = include_str!("json_schema.tsv");
 
-/// Whether a word is of a kind of [`WORDS`].
 fn is(kind: &str, word: &str) -> bool {
     let words = WORDS.lines().filter_map(|line| line.split_once('\t'));
     let mut words = words.filter(|(own, _)| *own == kind);
@@ -278,7 +277,6 @@ fn spellings(value: &Value) -> Option<Value> {
     Some(json!({"type": "number", "minimum": low, "maximum": high, "multipleOf": 0.5}))
 }
 
-/// The values that a schema lists.
 fn values(schema: &Value) -> Option<Vec<&Value>> {
     let listed = schema["enum"].as_array().map(|all| all.iter().collect());
     listed.or_else(|| schema.get("const").map(|value| vec![value]))

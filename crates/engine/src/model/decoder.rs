@@ -59,7 +59,6 @@ struct Layer {
     feed_forward: FeedForward,
     /// The norm of the feed-forward layer's output.
     feed_forward_result_norm: Option<Tensor>,
-    /// How the layer takes its input in.
     input: Option<LayerInput>,
     /// What the layer's result is multiplied with, the residual stream included.
     scale: f64,

@@ -58,7 +58,6 @@ impl LayerInputs {
     }
 }
 
-/// How a layer takes its input in.
 pub(super) struct LayerInput {
     /// `[width, hidden]`
     pub(super) gate: Linear,

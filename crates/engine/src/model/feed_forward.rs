@@ -27,7 +27,6 @@ pub(crate) struct Beside {
     /// Ones: the router's norm has no weight.
     pub(crate) ones: Tensor,
     pub(crate) mixture: Mixture,
-    /// The norm of the experts' result.
     pub(crate) result_norm: Tensor,
     pub(crate) eps: f32,
 }
@@ -80,7 +79,6 @@ pub(crate) struct Mixture {
     pub(crate) router: Linear,
     /// What is added to scores when experts are chosen.
     pub(crate) correction: Option<Vec<f32>>,
-    /// One gated layer for each expert.
     pub(crate) experts: Vec<Gated>,
     /// The expert that works on every token, and the row `[1, hidden]` whose sigmoid is its weight, if that is not 1.
     pub(crate) shared: Option<(Gated, Option<Linear>)>,

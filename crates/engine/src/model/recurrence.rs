@@ -93,7 +93,6 @@ pub(crate) struct DeltaInputs<'a> {
     pub(crate) beta: &'a Tensor,
 }
 
-/// A sequence's state in one layer.
 #[derive(Debug, Clone, Default)]
 struct LayerState {
     /// `[value_heads, panels, key_dim, COLUMNS]`; empty before its first use.
@@ -140,7 +139,6 @@ pub struct RecurrentStates {
 }
 
 impl RecurrentStates {
-    /// Room for `slots` states.
     pub fn new(shape: RecurrentShape, slots: usize) -> Self {
         Self {
             shape,

@@ -56,7 +56,6 @@ impl Shard {
         self.rank * size..(self.rank + 1) * size
     }
 
-    /// Whether it adds the biases of what is summed.
     pub(crate) fn adds_biases(self) -> bool {
         self.rank == 0
     }

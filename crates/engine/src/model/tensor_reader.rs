@@ -18,7 +18,6 @@ use crate::checkpoint::tensors::{DeltaNames, GatedNames, MXFP4_BLOCK};
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
 
-/// Reads tensors to a device.
 pub(super) struct TensorReader<'a> {
     /// The sizes of the part that is read.
     pub(super) config: &'a ModelConfig,
@@ -37,7 +36,6 @@ pub(super) struct TensorReader<'a> {
 pub(super) type Projection = (Tensor, Option<Tensor>);
 
 impl TensorReader<'_> {
-    /// A norm's weight.
     pub(super) fn norm(&self, name: &str) -> Result<Tensor, ModelError> {
         Ok(self.weights.get(name, self.device, self.norms)?)
     }

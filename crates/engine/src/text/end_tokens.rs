@@ -14,7 +14,6 @@ const KNOWN: &str = include_str!("end_tokens.tsv");
 /// The answer in a conversation that is rendered to see what follows it.
 const ANSWER: &str = "Forty-two";
 
-/// How an end token is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
     /// `eos_token_id` of `generation_config.json`, or of `config.json`; the `eos`, `eot` and `eom` tokens of a GGUF file.
@@ -38,7 +37,6 @@ impl EndReason {
     }
 }
 
-/// A token that ends a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndToken {
     pub id: u32,

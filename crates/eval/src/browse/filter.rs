@@ -27,7 +27,6 @@ impl Truth {
     }
 }
 
-/// A kind of disagreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Any,

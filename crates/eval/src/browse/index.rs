@@ -24,7 +24,6 @@ const SAID_FALSE: u8 = 2;
 /// Bit: the sample was judged.
 const JUDGED: u8 = 4;
 
-/// The verdicts of a file, by index.
 #[derive(Debug)]
 pub(crate) struct Index {
     /// The samples, with their labels if they have any: first those of the rows, in their order.
@@ -191,7 +190,6 @@ impl Index {
         self.rows_of.get(&sample).copied().unwrap_or(sample)
     }
 
-    /// Whether the trials of a sample disagree on whether it is right.
     pub(crate) fn trials_disagree(&self, sample: u32) -> bool {
         let said = self.said.get(sample as usize).copied();
         said == Some(JUDGED | SAID_TRUE | SAID_FALSE)

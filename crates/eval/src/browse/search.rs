@@ -54,7 +54,6 @@ pub(crate) struct Search {
 /// A verdict's line and its texts.
 type Held = (Map<String, Value>, Texts);
 
-/// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hits {
     All,

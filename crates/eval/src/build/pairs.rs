@@ -13,7 +13,6 @@ use juror_data::Samples as _;
 pub enum By {
     /// By the majority of trials: one response is judged right and the other wrong.
     Overall,
-    /// By the mean reward.
     Reward,
 }
 

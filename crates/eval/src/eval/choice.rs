@@ -129,7 +129,6 @@ impl Choices {
     }
 }
 
-/// The samples that all judges have verdicts on.
 pub fn shared_samples(judges: &[(&Evaluation, &Verdicts)]) -> HashSet<u32> {
     let of = |(_, verdicts): &(&Evaluation, &Verdicts)| -> HashSet<u32> {
         verdicts.scored.iter().map(|one| one.sample).collect()

@@ -108,7 +108,6 @@ impl ScoreTable {
         })
     }
 
-    /// The column of numbers with this name.
     pub fn column(&self, name: &str) -> Option<&[Option<f64>]> {
         let found = self.columns.iter().find(|(other, _)| other == name);
         found.map(|(_, numbers)| numbers.as_slice())

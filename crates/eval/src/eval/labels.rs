@@ -158,7 +158,6 @@ impl LabelColumns {
         Keep::parse(keys).where_there()
     }
 
-    /// The keys of a field, for messages.
     pub fn keys(&self, field: LabelField) -> &[String] {
         self.keys
             .iter()
@@ -185,7 +184,6 @@ impl LabelColumns {
         })
     }
 
-    /// The label in a row's values.
     pub(crate) fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
         let mut seen = [LettersSeen::default(); 3];
         let mut truth = |at: usize| {

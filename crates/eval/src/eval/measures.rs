@@ -295,7 +295,6 @@ impl Measures {
         }
     }
 
-    /// The share of verdicts with a status.
     pub fn share_of(&self, status: Status) -> f64 {
         let count = self.by_status.get(&status).copied().unwrap_or_default();
         count as f64 / self.verdicts.max(1) as f64

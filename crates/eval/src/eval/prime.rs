@@ -57,7 +57,6 @@ pub fn prime_rows() -> Vec<PrimeRow> {
     rows
 }
 
-/// Rows of the benchmark by subject.
 const SUBJECTS: [(&str, usize); 4] = [
     ("Math", 900),
     ("Physics", 448),

@@ -81,9 +81,7 @@ pub struct Samples {
     ids: Vec<Box<str>>,
     /// The samples, in the order of the data.
     pub labelled: Vec<Labelled>,
-    /// Subjects by number.
     pub subjects: Names,
-    /// Types of answers by number.
     pub answer_types: Names,
     /// Groups of better and worse responses by number: the ids of their rows.
     pub(crate) groups: Names,
@@ -127,12 +125,10 @@ impl Samples {
         });
     }
 
-    /// The index of the sample with this id.
     pub(crate) fn place(&self, id: &str) -> Option<u32> {
         self.places.get(id)
     }
 
-    /// Replaces the label of a sample.
     pub(crate) fn set_label(&mut self, place: u32, label: Label) {
         for (all, seen) in self.letters.iter_mut().zip(label.seen) {
             all.add(seen);
@@ -189,7 +185,6 @@ impl Samples {
         self.open.clear();
     }
 
-    /// The id of the sample at `place`.
     pub fn id(&self, place: u32) -> &str {
         self.ids.get(place as usize).map_or("", |id| id)
     }
@@ -246,7 +241,6 @@ impl Samples {
         self.ids.iter().map(|id| &**id)
     }
 
-    /// The ids of samples with a label.
     pub fn labelled_ids(&self) -> impl Iterator<Item = &str> {
         let all = self.first_ids().zip(&self.labelled);
         all.filter_map(|(id, one)| one.has_any().then_some(id))

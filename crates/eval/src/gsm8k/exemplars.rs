@@ -32,7 +32,6 @@ pub struct Exemplar {
     answer: String,
 }
 
-/// A row of a file of exemplars.
 #[derive(Deserialize)]
 struct Row {
     question: String,

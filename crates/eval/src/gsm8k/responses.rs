@@ -17,7 +17,6 @@ use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each, tally};
 /// Sets of labels: the original one, and an audited one.
 pub(crate) const SETS: usize = 2;
 
-/// Their names, in reports.
 pub const SET_NAMES: [&str; SETS] = ["original", "platinum"];
 
 /// How many responses are read at a time.
@@ -45,7 +44,6 @@ pub struct Response {
     pub readings: [Reading<SETS>; Method::ALL.len()],
 }
 
-/// A question with its responses.
 #[derive(Debug)]
 pub struct Question {
     pub question: String,
@@ -68,7 +66,6 @@ pub struct Responses {
     pub(crate) disputed: Disputed,
     /// Responses to questions with different answers, here or in the test set.
     pub(crate) left_out: usize,
-    /// The number of blank responses.
     pub(crate) blank: usize,
     /// Responses that were cut off at the longest length, if the rows tell.
     pub(crate) cut_off: Option<usize>,
@@ -191,7 +188,6 @@ impl Responses {
     }
 }
 
-/// Collects responses as they are read.
 struct Reader<'l> {
     labels: &'l LabelSets,
     responses: Responses,

@@ -41,7 +41,6 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// The reasons that apply, in words.
     pub fn words(self) -> Vec<&'static str> {
         let all = [
             (self.refused, "right result, derivation refused"),

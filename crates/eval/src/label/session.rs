@@ -101,7 +101,6 @@ impl Session {
         self.skipped
     }
 
-    /// Labels the current sample.
     pub fn label(
         &mut self,
         sample: &Sample,

@@ -27,7 +27,6 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear axis from `from` to `to`.
     pub fn linear(label: impl Into<String>, from: f64, to: f64) -> Self {
         Self {
             label: label.into(),
@@ -37,7 +36,6 @@ impl Axis {
         }
     }
 
-    /// An axis of shares from `from` to `to`.
     pub(crate) fn shares(label: impl Into<String>, from: f64, to: f64) -> Self {
         Self {
             percent: true,
@@ -168,7 +166,6 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// The plot as an `<svg>` element.
     pub(crate) fn svg(&self, (width, height): (f64, f64)) -> String {
         let [left, right, top, bottom] = ROOM;
         let id = plain(&self.id);

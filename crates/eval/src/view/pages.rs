@@ -47,7 +47,6 @@ pub(super) fn list(app: &App, query: &Query, write: Write) {
     finish(result, write);
 }
 
-/// Writes the page of one verdict, by its line in the file.
 pub(super) fn verdict(app: &App, line: u32, write: Write) {
     let result = write_verdict(app, line, write);
     finish(result, write);
@@ -60,7 +59,6 @@ pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
     render("view/summary.html", json!({"summary": words}))
 }
 
-/// A page with an error message.
 pub(super) fn error(app: &App, why: &str) -> String {
     head(app, "not found", None).unwrap_or_default() + &trouble(why)
 }

@@ -60,7 +60,6 @@ pub(super) fn record(record: &Record, judge: &str, whole: bool) -> Article {
     }
 }
 
-/// A kind of disagreement, in words.
 pub(super) fn kind_words(kind: Kind) -> String {
     kind.name().replace('_', " ")
 }

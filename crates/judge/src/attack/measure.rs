@@ -10,7 +10,7 @@ use super::report::FamilyReport;
 use crate::judge::JudgeModel;
 use crate::judge::build::open_devices;
 use crate::judge::{
-    EngineOptions, Judge, JudgeError, JudgeText, RulesMode, RunEnd, RunOptions, SessionError, Sink,
+    EngineOptions, Judge, JudgeError, JudgeText, RulesMode, RunEnd, RunError, RunOptions, Sink,
     Summary, WorkloadLengths, jobs,
 };
 use juror_data::Sample;
@@ -43,7 +43,7 @@ impl Subject {
         families: &[Family],
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&Summary),
-    ) -> Result<Option<Vec<FamilyReport>>, SessionError> {
+    ) -> Result<Option<Vec<FamilyReport>>, RunError> {
         let samples: Vec<Sample> = attacks.iter().map(|attack| attack.sample.clone()).collect();
         let samples = samples.as_slice();
         let options = RunOptions {
@@ -67,7 +67,8 @@ impl Subject {
         if attacks.is_empty() {
             return Ok(Some(counter.reports));
         }
-        let lengths = WorkloadLengths::new(samples, &jobs, &self.text, &options)?;
+        let lengths =
+            WorkloadLengths::new(samples, &jobs, &self.text, &options).map_err(JudgeError::from)?;
         let device = [self.device];
         let here = self.model.files().map_or(&[][..], |_| &device);
         let devices = open_devices(here, &self.engine)?;

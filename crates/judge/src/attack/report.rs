@@ -84,7 +84,6 @@ impl FamilyReport {
         (known > 0).then(|| count as f64 / known as f64)
     }
 
-    /// As an object of the report's JSON.
     pub fn to_json(&self) -> Value {
         let worst: Vec<Value> = self
             .worst

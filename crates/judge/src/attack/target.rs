@@ -28,7 +28,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// Of a judge and the text that it is asked with.
     pub fn new(text: &JudgeText, template: &PromptTemplate) -> Self {
         let mut prompt_end = String::new();
         let segments = template.segments();

@@ -24,12 +24,10 @@ const MOST_ID: usize = 30;
 /// The names of the requests of one protocol and prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CustomIds {
-    /// What they all begin with.
     beginning: String,
 }
 
 impl CustomIds {
-    /// Under this protocol with this prompt.
     pub(crate) fn new(protocol: &dyn Protocol, template: &PromptTemplate) -> Self {
         let parts = [
             protocol.name(),
@@ -69,7 +67,6 @@ impl CustomIds {
         format!("{}{texts}-{name}", self.beginning)
     }
 
-    /// The name of a trial of a sample.
     pub(crate) fn of_trial(&self, sample: &Sample, trial: u32) -> String {
         format!("{}-{trial}", self.of_sample(sample))
     }

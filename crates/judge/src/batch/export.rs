@@ -7,11 +7,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::BatchError;
 use super::custom_id::CustomIds;
 use crate::judge::answers::is_decided_by_rules;
 use crate::judge::text::prompt::shown_field;
-use crate::judge::{RunOptions, jobs};
+use crate::judge::{JudgeError, RunError, RunOptions, jobs};
 use crate::protocol::{PlainPrompt, PromptTemplate, Protocol};
 use crate::wire::Route;
 use juror_data::output::OutputFile;
@@ -62,16 +61,12 @@ impl Export {
     ///
     /// # Errors
     /// When a sample cannot be read again, or the output not be written: what was there before is then unchanged.
-    pub fn execute(
-        &self,
-        samples: &Rows,
-        out: Option<&OutputFile>,
-    ) -> Result<Exported, BatchError> {
+    pub fn execute(&self, samples: &Rows, out: Option<&OutputFile>) -> Result<Exported, RunError> {
         let mut exported = Exported::default();
         let mut write = |writer: &mut dyn Write| self.write(samples, writer, &mut exported);
         match out {
             Some(out) => out.write(write)?,
-            None => write(&mut io::stdout().lock()).map_err(BatchError::Stdout)?,
+            None => write(&mut io::stdout().lock()).map_err(JudgeError::Stdout)?,
         }
         Ok(exported)
     }

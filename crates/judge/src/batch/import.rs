@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::BatchError;
 use super::custom_id::{CustomIds, split};
 use super::shapes::OutputLine;
 use crate::judge::answers::{AnswerReader, Answers};
-use crate::judge::jobs;
+use crate::judge::{RunError, jobs};
 use crate::protocol::{PromptTemplate, Protocol};
 use crate::wire::answer::EngineAnswer;
 use juror_data::{BadLines, LineLimit, Next, Rows, Samples, sources};
@@ -38,7 +37,7 @@ impl Import<'_> {
     ///
     /// # Errors
     /// When a file cannot be read, no answer is of these samples, or (without [`Self::skip_bad`]) a line cannot be used.
-    pub fn read(&self, reader: AnswerReader) -> Result<(Answers, BadLines), BatchError> {
+    pub fn read(&self, reader: AnswerReader) -> Result<(Answers, BadLines), RunError> {
         let mut join = Join::new(self)?;
         let mut left_out = BadLines::default();
         let mut hasher = blake3::Hasher::new();
@@ -65,11 +64,11 @@ impl Import<'_> {
             }
         }
         if left_out.total > 0 && !self.skip_bad {
-            return Err(BatchError::BadOutputs(left_out));
+            return Err(RunError::BadOutputs(left_out));
         }
         if join.answers.is_empty() {
             let files = self.outputs.iter().map(|path| path.display().to_string());
-            return Err(BatchError::NoAnswers {
+            return Err(RunError::NoAnswers {
                 files: files.collect::<Vec<_>>().join(", "),
             });
         }
@@ -87,7 +86,7 @@ struct Join<'a> {
 }
 
 impl<'a> Join<'a> {
-    fn new(import: &'a Import) -> Result<Self, BatchError> {
+    fn new(import: &'a Import) -> Result<Self, RunError> {
         let samples = import.samples;
         let ids = CustomIds::new(import.protocol, import.template);
         let mut positions = HashMap::with_capacity(samples.count());

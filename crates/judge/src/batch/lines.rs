@@ -71,7 +71,6 @@ fn read(line: &mut Map<String, Value>) -> Result<GenerationRequest, String> {
     GenerationRequest::parse(route, body)
 }
 
-/// The line with an answer's body.
 pub(super) fn answered(custom_id: &str, body: &Value) -> Value {
     let name = short_hash(custom_id);
     json!({

@@ -13,11 +13,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::BatchError;
 use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_hash};
 use crate::judge::build::{engine_of, open_devices};
 use crate::judge::loaded::{build_engines, sizes};
-use crate::judge::{EngineOptions, RunEnd};
+use crate::judge::{EngineOptions, JudgeError, RunEnd, RunError};
 use crate::openai::conversation::ChatModel;
 use crate::openai::generation::{Defaults, Generation, lengths};
 use crate::openai::guarded;
@@ -41,7 +40,6 @@ const SYNC_EVERY: Duration = Duration::from_secs(10);
 
 /// Where the requests of a batch are.
 pub enum Requests {
-    /// In a batch file.
     File(PathBuf),
     /// They were made here: a line of a batch file each.
     Made(Vec<String>),
@@ -135,7 +133,7 @@ impl BatchRun {
         &self,
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&BatchProgress),
-    ) -> Result<(RunEnd, BatchProgress), BatchError> {
+    ) -> Result<(RunEnd, BatchProgress), RunError> {
         let devices = open_devices(&self.devices, &self.engine)?;
         let lines = self.lines()?;
         let mut known = HashMap::new();
@@ -203,7 +201,7 @@ impl BatchRun {
     }
 
     /// The lines of the batch file. One that is no request, or whose name another has, becomes a line of the output.
-    fn lines(&self) -> Result<Vec<Line>, BatchError> {
+    fn lines(&self) -> Result<Vec<Line>, RunError> {
         let nameless = |why| BadRequest {
             custom_id: None,
             why,
@@ -236,7 +234,7 @@ impl BatchRun {
             }
         }
         if lines.lines.is_empty() {
-            return Err(BatchError::NoRequests {
+            return Err(RunError::NoRequests {
                 file: input.display().to_string(),
             });
         }
@@ -258,7 +256,7 @@ impl BatchRun {
         answers: &mut Answers,
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&BatchProgress),
-    ) -> Result<RunEnd, BatchError> {
+    ) -> Result<RunEnd, RunError> {
         let responder = Responder {
             model: &self.model,
             created: Local::now().timestamp(),
@@ -268,7 +266,7 @@ impl BatchRun {
         let mut synced = Instant::now();
         let several = engines.len() > 1;
         // Two lines of a batch may ask the same: each is answered for itself, as its own id says how it is drawn.
-        let (runtime, most) = Runtime::of_engines(engines, 0, None)?;
+        let (runtime, most) = Runtime::of_engines(engines, 0, None).map_err(JudgeError::from)?;
         // An answer comes with the place of its line among those to do, and its own among the line's.
         let (client, (replies_in, replies)) = (ClientName::from("batch"), channel());
         let mut unfinished: HashMap<usize, Unfinished> = HashMap::new();
@@ -326,7 +324,7 @@ impl BatchRun {
                     let failure = runtime.join();
                     let stopped = || EngineError::Stopped.into();
                     let error = failure.map(|failure| failure.into_error(several));
-                    return Err(BatchError::Judge(error.unwrap_or_else(stopped)));
+                    return Err(RunError::Judge(error.unwrap_or_else(stopped)));
                 }
                 if waiting.left == 0
                     && let Some(done) = unfinished.remove(&place)
@@ -392,7 +390,7 @@ struct Answers {
 
 impl Answers {
     /// Keeps the line of the output that answers a line of the batch.
-    fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), BatchError> {
+    fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), RunError> {
         self.progress.errors += usize::from(!output["error"].is_null());
         let request = hash.to_owned();
         self.places[at] = Some(self.journal.append(&AnsweredLine { request, output })?);
@@ -401,7 +399,7 @@ impl Answers {
     }
 
     /// Writes all answers, in the order of the requests.
-    fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), BatchError> {
+    fn write(&mut self, lines: &[Line], run: &BatchRun) -> Result<(), RunError> {
         run.out.write(|writer| {
             let shaped = |at: usize, output: Value| match &run.shape {
                 Some(shape) => shape(at, output),

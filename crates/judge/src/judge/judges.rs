@@ -358,7 +358,6 @@ impl Call {
     }
 }
 
-/// Takes the verdicts of one judge.
 struct TakeMember {
     call: Arc<Call>,
     member: usize,

@@ -58,7 +58,7 @@ use juror_rules::OutcomeRules;
 pub use loaded::{Judge, LoadError};
 pub use read::completion::is_drawn;
 pub use run::{run, run_rules};
-pub use session::{Session, SessionError};
+pub use session::{RunError, Session};
 pub use summary::{Share, Summary, wilson_of_share};
 pub use text::domain::{Domain, JudgeFile};
 pub use text::generation::GenerationDefaults;

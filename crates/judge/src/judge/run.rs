@@ -160,7 +160,6 @@ impl Drop for Working<'_> {
     }
 }
 
-/// What the threads of a run share.
 struct SharedRun<'a, S: ?Sized> {
     samples: &'a S,
     jobs: &'a [Job],
@@ -176,7 +175,6 @@ enum Event {
     Judged(Box<Verdict>),
     /// What the model says, or why it says nothing.
     Replied(Box<AnsweredTrial>),
-    /// The error that ends the run.
     Failed(JudgeError),
 }
 

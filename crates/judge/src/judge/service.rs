@@ -283,7 +283,6 @@ impl JudgeService {
         self.shared.work.push(&ClientName::from(client), job);
     }
 
-    /// Has a completion generated for a client.
     pub(crate) fn generate(&self, client: &str, ask: Ask, reply: Box<dyn Reply>) {
         self.shared.runtime.submit(Submission {
             client: client.into(),
@@ -294,7 +293,6 @@ impl JudgeService {
         });
     }
 
-    /// The verdict on a sample that cannot be judged.
     pub(crate) fn failed(&self, sample: &Sample, why: String) -> Verdict {
         self.shared.verdicts().broken(sample, 0, why)
     }

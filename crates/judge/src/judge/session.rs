@@ -32,7 +32,7 @@ use juror_data::output::{
     remove_left_over,
 };
 use juror_data::verdict::Verdict;
-use juror_data::{DatasetError, Loaded, Rows, Sample, Samples, Shard};
+use juror_data::{BadLines, DatasetError, Loaded, Rows, Sample, Samples, Shard};
 use juror_engine::checkpoint::{CheckpointError, ModelSource, Weights};
 use juror_engine::engine::Sampling;
 use juror_engine::model::memory::host;
@@ -70,7 +70,6 @@ pub enum VerdictSource {
     Rules,
 }
 
-/// A model that judges, and how it runs.
 pub struct ModelRun {
     pub model: JudgeModel,
     pub text: Arc<JudgeText>,
@@ -117,8 +116,13 @@ struct Hard {
     trials: usize,
 }
 
+/// Why a run or a batch ended.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
+pub enum RunError {
+    #[error(transparent)]
+    Input(#[from] DatasetError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]
@@ -130,34 +134,52 @@ pub enum SessionError {
     #[error(transparent)]
     Judge(#[from] JudgeError),
     #[error(transparent)]
-    Output(#[from] OutputError),
-    #[error(transparent)]
-    Input(#[from] DatasetError),
+    Cache(#[from] CacheError),
     /// More verdicts than there is memory to track.
     #[error("{0}")]
     TooMany(String),
-    #[error(transparent)]
-    Cache(#[from] CacheError),
     #[error("could not read the verdicts again: {0}")]
     Consensus(#[source] std::io::Error),
+    #[error("no requests in {file}: a batch file holds one JSON object a line")]
+    NoRequests { file: String },
+    #[error(
+        "{} of {} lines of answers cannot be used, so no verdict was written:\n{}Mend them, or pass --skip-bad to leave them out; \
+         a request that is then without an answer is `failed`",
+        .0.total, .0.lines_read, listed(.0)
+    )]
+    BadOutputs(BadLines),
+    #[error(
+        "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
+         `juror batch export`"
+    )]
+    NoAnswers { files: String },
 }
 
-impl From<LoadError> for SessionError {
+fn listed(bad: &BadLines) -> String {
+    let lines = bad.listed().into_iter();
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
+impl From<LoadError> for RunError {
     fn from(error: LoadError) -> Self {
         Self::Load(Box::new(error))
     }
 }
 
-impl SessionError {
-    /// True where the user's input or usage is at fault, not the run.
+impl RunError {
+    /// True where the user's input or usage is at fault, not the machine.
     pub fn is_usage(&self) -> bool {
         match self {
+            Self::Input(error) => error.is_usage(),
             Self::Checkpoint(error) => error.is_usage(),
             Self::Load(error) => error.is_usage(),
             Self::Model(error) => error.is_usage(),
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
             | Self::TooMany(_)
             | Self::Cache(CacheError::NotACache { .. })
+            | Self::BadOutputs(_)
+            | Self::NoAnswers { .. }
+            | Self::NoRequests { .. }
             | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,
             _ => false,
         }
@@ -297,7 +319,7 @@ impl Session {
         &self,
         interrupted: &AtomicBool,
         observer: &mut dyn FnMut(&Summary),
-    ) -> Result<(RunEnd, Summary), SessionError> {
+    ) -> Result<(RunEnd, Summary), RunError> {
         // An error of the device or the weights is found before a journal is touched.
         let mut devices = Vec::new();
         if let Some(run) = self.model()
@@ -349,7 +371,7 @@ impl Session {
     }
 
     /// The journal, and what an earlier run has written into it.
-    fn resume(&self) -> Result<(Journal, Judged<'_>), SessionError> {
+    fn resume(&self) -> Result<(Journal, Judged<'_>), RunError> {
         let samples = &self.loaded.samples;
         let mut judged = Judged {
             samples,
@@ -394,14 +416,14 @@ impl Session {
                 Ok(())
             };
             let counted = journal.copy(lines, &mut JsonLineSink::new(&mut count));
-            counted.map_err(SessionError::Consensus)?;
+            counted.map_err(RunError::Consensus)?;
         }
         judged.summary.resumed = judged.finished.count();
         Ok((journal, judged))
     }
 
     /// Writes the verdicts in the order of the input, where they go to a file.
-    fn write_verdicts(&self, journal: &mut Journal, judged: &Judged) -> Result<(), SessionError> {
+    fn write_verdicts(&self, journal: &mut Journal, judged: &Judged) -> Result<(), RunError> {
         let Some(out) = &self.outputs.verdicts else {
             return Ok(());
         };
@@ -432,12 +454,12 @@ impl Session {
     ///
     /// # Errors
     /// When a sample cannot be read again, or the file cannot be written.
-    pub fn write_rows(&self, out: &OutputFile, positions: &[usize]) -> Result<(), SessionError> {
+    pub fn write_rows(&self, out: &OutputFile, positions: &[usize]) -> Result<(), RunError> {
         self.write_rows_of(out, positions, &mut |sample| sample.row(false))
     }
 
     /// Writes hard samples with their kept keys, and how the trials voted.
-    fn write_hard(&self, out: &OutputFile, hard: &[Hard]) -> Result<(), SessionError> {
+    fn write_hard(&self, out: &OutputFile, hard: &[Hard]) -> Result<(), RunError> {
         let positions: Vec<usize> = hard.iter().map(|hard| hard.position).collect();
         let mut hard = hard.iter();
         self.write_rows_of(out, &positions, &mut |sample| {
@@ -455,7 +477,7 @@ impl Session {
         out: &OutputFile,
         positions: &[usize],
         row: &mut dyn FnMut(Sample) -> Value,
-    ) -> Result<(), SessionError> {
+    ) -> Result<(), RunError> {
         let samples = &self.loaded.samples;
         let mut failed = None;
         let written = out.write(|writer| {
@@ -472,7 +494,7 @@ impl Session {
             }
             Ok(())
         });
-        failed.map_or(Ok(()), |error| Err(SessionError::Input(error)))?;
+        failed.map_or(Ok(()), |error| Err(JudgeError::Input(error)))?;
         Ok(written?)
     }
 
@@ -481,7 +503,7 @@ impl Session {
         &self,
         journal: &mut Journal,
         finished: &Finished,
-    ) -> Result<(ConsensusSummary, Vec<Hard>), SessionError> {
+    ) -> Result<(ConsensusSummary, Vec<Hard>), RunError> {
         let mut summary = ConsensusSummary::default();
         let mut hard = Vec::new();
         let mut write = |journal: &mut Journal, writer: &mut dyn Write| {
@@ -508,7 +530,7 @@ impl Session {
         };
         match &self.outputs.consensus {
             Some(out) => out.write(|writer| write(journal, writer))?,
-            None => write(journal, &mut std::io::sink()).map_err(SessionError::Consensus)?,
+            None => write(journal, &mut std::io::sink()).map_err(RunError::Consensus)?,
         }
         Ok((summary, hard))
     }
@@ -520,7 +542,7 @@ impl Session {
         known: Option<(usize, u32)>,
         interrupted: &AtomicBool,
         keeper: &mut Keeper,
-    ) -> Result<RunEnd, SessionError> {
+    ) -> Result<RunEnd, RunError> {
         let samples = &self.loaded.samples;
         let trials = self.options.trials;
         let finished = |position, trial| keeper.judged.finished.contains(position, trial);
@@ -563,7 +585,8 @@ impl Session {
             Arc::clone(&served.server)
                 .has_answered(text, request_of(samples, trial, text, &options));
         }
-        let lengths = WorkloadLengths::new(samples, &jobs, text, &options)?;
+        let lengths =
+            WorkloadLengths::new(samples, &jobs, text, &options).map_err(JudgeError::from)?;
         let mut observe = |share| {
             keeper.judged.summary.loaded = share;
             (keeper.observer)(&keeper.judged.summary);
@@ -592,7 +615,7 @@ pub fn sampling_settings(sampling: Sampling, max_new_tokens: usize) -> SamplingS
 }
 
 /// Refuses more verdicts than there is memory to track.
-fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
+fn check_memory(samples: usize, trials: u32) -> Result<(), RunError> {
     // The place of its line, and its entry in the list of jobs.
     let one = size_of::<LinePlace>() + size_of::<Job>();
     let needed = samples.saturating_mul(trials as usize).saturating_mul(one);
@@ -601,7 +624,7 @@ fn check_memory(samples: usize, trials: u32) -> Result<(), SessionError> {
         return Ok(());
     }
     let gigabytes = |bytes: usize| bytes as f64 / 1e9;
-    Err(SessionError::TooMany(format!(
+    Err(RunError::TooMany(format!(
         "{samples} samples of {trials} trials each: to keep account of so many verdicts takes {:.1} GB of memory, and {:.1} are \
          free; take fewer --trials, or judge the input in parts with --shard",
         gigabytes(needed),

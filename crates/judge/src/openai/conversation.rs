@@ -60,7 +60,6 @@ pub struct ChatModel {
     /// Its name, as the user gave it.
     pub name: String,
     pub config: ModelConfig,
-    /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
     /// Tokens that end a generation.
     pub(crate) eos: Arc<[u32]>,
@@ -407,13 +406,11 @@ fn after_thinking(answer: &str) -> &str {
     answer.rsplit("</think>").next().unwrap_or(answer)
 }
 
-/// Whether a chat template names a role.
 fn names(template: &str, role: &str) -> bool {
     let mut quotes = ['\'', '"'].iter();
     quotes.any(|quote| template.contains(&format!("{quote}{role}{quote}")))
 }
 
-/// A rendered conversation, cut at its marks.
 fn cut(rendered: &str) -> Vec<Stretch<'_>> {
     let mut stretches = Vec::new();
     let mut rest = rendered;

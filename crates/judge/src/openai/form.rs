@@ -247,7 +247,6 @@ impl FormedAnswer {
         }
     }
 
-    /// Keeps the error that has ended the answer, if one has.
     fn keep_error(&self) {
         if let Some(why) = self.run.error() {
             // The first is the cause.

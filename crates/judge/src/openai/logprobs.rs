@@ -88,7 +88,6 @@ pub(super) fn written(
     }
 }
 
-/// A token in the chat's shape.
 fn entry(model: &ChatModel, token: u32, logprob: Option<f32>) -> Value {
     let (text, bytes) = model.token(token);
     json!({"token": text, "logprob": logprob.map(number), "bytes": bytes})

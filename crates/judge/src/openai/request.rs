@@ -13,7 +13,6 @@ use juror_data::{ContentPart, REASONING};
 use juror_engine::engine::Sampling;
 use juror_engine::grammar::GrammarSource;
 
-/// The most stop texts of one request.
 const MOST_STOPS: usize = 64;
 
 /// Bytes of a stop text: each is looked for at every token.

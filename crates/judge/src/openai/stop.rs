@@ -38,7 +38,6 @@ impl Guide for StopTexts {
     }
 }
 
-/// Where the first of these texts begins.
 pub(super) fn first(written: &str, texts: &[String]) -> Option<usize> {
     texts
         .iter()

@@ -40,7 +40,6 @@ pub(super) trait AnswerForm: Debug + Send + Sync {
         None
     }
 
-    /// Whether a sample needs a rubric.
     fn needs_rubric(&self) -> bool {
         false
     }

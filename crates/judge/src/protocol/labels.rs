@@ -217,7 +217,6 @@ impl Labels {
         }
     }
 
-    /// The label that a rule finds, and where.
     fn apply(&self, rule: &Rule, answer: &str) -> Result<Option<Found>, Unreadable> {
         let mut matches = rule
             .pattern

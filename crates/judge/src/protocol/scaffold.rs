@@ -207,7 +207,6 @@ impl Filled {
         choices.find_map(|(of, word)| (*of == field).then_some(word.trim()))
     }
 
-    /// The verdict of an answer in tags.
     pub(super) fn in_tags(self) -> ParsedVerdict {
         let value = |field| self.value(field);
         let fields = VerdictFields {

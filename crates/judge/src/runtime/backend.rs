@@ -10,7 +10,6 @@ use juror_engine::engine::{
     Completion, Engine, EngineError, EngineReport, EngineThread, Request, Stats,
 };
 
-/// An engine and the device it runs on.
 pub struct DeviceEngine {
     /// The device's name in messages and statistics: `cuda:1`.
     pub device: String,

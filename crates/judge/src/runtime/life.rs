@@ -65,7 +65,6 @@ pub(super) struct Life {
     failures: u32,
     /// Tokens that had been generated when the backends were started.
     tokens: u64,
-    /// The failure of a backend that was given.
     pub(super) failure: Option<BackendFailure>,
 }
 

@@ -28,7 +28,6 @@ const MOST_CONNECTIONS: usize = 16_384;
 /// A pause where the system has no descriptor for one more connection.
 const NO_DESCRIPTOR: Duration = Duration::from_millis(100);
 
-/// Who a connection is with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
@@ -80,7 +79,6 @@ impl Connections {
     }
 }
 
-/// Answers the requests of one connection.
 async fn serve(
     stream: TcpStream,
     peer: SocketAddr,

@@ -67,7 +67,6 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// Answers on either route.
 pub(super) async fn answer(
     State(app): State<Arc<App>>,
     Extension(client): Extension<Client>,

@@ -8,7 +8,6 @@ use juror_data::prompt_question;
 /// The shortest end of a prompt by which it is found in a text that does not begin with all of it, in bytes.
 const LEAST_END: usize = 8;
 
-/// The question in a prompt, as [`prompt_question`].
 pub(super) fn question(prompt: &str) -> String {
     prompt_question(prompt, without_tokens_around)
 }

@@ -85,7 +85,6 @@ impl App {
         Ok(())
     }
 
-    /// A row as a sample.
     pub(super) fn sample(&self, row: &str) -> Result<Sample, String> {
         self.check_texts(row.as_bytes())?;
         sample_of_row(row, &self.columns)

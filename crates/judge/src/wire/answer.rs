@@ -214,7 +214,6 @@ fn text_of(value: Option<&Value>) -> Result<Said, String> {
     }
 }
 
-/// An answer that ended for this reason.
 pub(crate) fn answer(
     text: Option<String>,
     thinking: Option<Reasoned>,

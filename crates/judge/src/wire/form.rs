@@ -148,7 +148,6 @@ impl ServerForm {
         }
     }
 
-    /// The words of a form that is one choice.
     fn words(&self) -> Option<&[String]> {
         match self {
             Self::Parts(parts) => match parts.as_slice() {

@@ -32,7 +32,6 @@ pub(super) struct Footer {
     pub(super) cells: Cell,
 }
 
-/// Reads and checks a file's footer.
 pub(super) fn read(file: &File) -> Result<Footer, String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let bytes = bytes(file, length)?;

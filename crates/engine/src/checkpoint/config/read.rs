@@ -248,7 +248,6 @@ fn text_part(
     Ok(text)
 }
 
-/// Reads a configuration with the keys of transformers.
 fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, CheckpointError> {
     let (hidden, heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
     let head_dim = match keys.optional_size("head_dim")? {

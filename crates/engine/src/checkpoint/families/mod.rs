@@ -41,9 +41,7 @@ pub(crate) enum Part {
     Value,
     /// Queries, keys and values stored as one matrix.
     QueryKeyValue,
-    /// The norm of queries by head.
     QueryNorm,
-    /// The norm of keys by head.
     KeyNorm,
     /// Attention sinks: a learnt score for attending to nothing, by head.
     Sinks,
@@ -56,7 +54,6 @@ pub(crate) enum Part {
     /// Gate and up stored as one matrix.
     GateUp,
     Down,
-    /// The norm of the feed-forward layer's result.
     FeedForwardResultNorm,
     /// The number that a layer's result is multiplied with, the residual stream included.
     LayerScale,
@@ -253,7 +250,6 @@ pub(crate) struct FullLayerKeys {
     pub(crate) kv_heads: &'static str,
 }
 
-/// The keys of a family with experts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExpertKeys {
     /// How many there are: the first of these keys that is given.

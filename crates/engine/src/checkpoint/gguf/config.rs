@@ -464,7 +464,6 @@ fn sharing(
     ])
 }
 
-/// The kind of a layer in `layer_types`.
 fn kind_of_layer(windowed: bool) -> &'static str {
     if windowed {
         "sliding_attention"

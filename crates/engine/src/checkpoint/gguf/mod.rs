@@ -241,7 +241,6 @@ fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointErr
         .collect()
 }
 
-/// The block of a tensor, by its name.
 fn block(name: &str) -> Option<usize> {
     let (block, _) = name.strip_prefix("blk.")?.split_once('.')?;
     block.parse().ok()

@@ -406,7 +406,6 @@ fn merges<'a>(metadata: &Metadata<'a>, tokens: &Tokens) -> Result<Vec<Merge<'a>>
     merges.iter().map(pair).collect()
 }
 
-/// `tokenizer.json` of a vocabulary of byte pairs.
 fn byte_pairs<'a>(
     metadata: &Metadata<'a>,
     tokens: &'a Tokens,

@@ -18,7 +18,6 @@ const WITHOUT_EFFECT: &str = ".input_scale .output_scale .activation_scale .k_sc
 
 const NUMBERS: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
-/// The names of FP8's scales.
 const FP8_SCALES: [&str; 2] = ["weight_scale_inv", "weight_scale"];
 
 impl StoredTensor {
@@ -102,7 +101,6 @@ impl Weights {
         taken.ok_or_else(|| self.mismatch(format!("missing: {name}{why}")))
     }
 
-    /// Checks the type and the shape of a part.
     fn fits(
         &self,
         name: &str,
@@ -123,7 +121,6 @@ impl Weights {
         )))
     }
 
-    /// A weight in FP8 with its scales.
     fn scaled(&mut self, layer: &str, scales: Fp8Scales) -> Result<StoredTensor, CheckpointError> {
         let values = self.part(layer, "weight", "")?;
         let there = |name: &&str| self.tensors.contains_key(&format!("{layer}.{name}"));

@@ -98,7 +98,6 @@ impl CacheLayout {
         self.layers[layer]
     }
 
-    /// The windows of each kind's layers.
     #[cfg(feature = "cuda")]
     pub(crate) fn windows(&self, config: &ModelConfig) -> Vec<Vec<Option<usize>>> {
         let mut windows = vec![Vec::new(); self.kinds.len()];
@@ -187,7 +186,6 @@ impl CacheLayout {
     }
 }
 
-/// A cache for each kind of layer.
 struct ByKind {
     kinds: Vec<Box<dyn Attention>>,
     windows: Vec<Option<usize>>,

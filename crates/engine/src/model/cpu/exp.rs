@@ -44,7 +44,6 @@ pub(crate) fn tanh(x: f32) -> f32 {
     if x < 0.0 { -size } else { size }
 }
 
-/// [`exp`] of each lane.
 #[inline(always)]
 pub(crate) fn exp_lanes<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (log_2, round) = (

@@ -163,7 +163,6 @@ impl Instructions {
         }
     }
 
-    /// Runs a kernel with these instructions.
     #[inline(always)]
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
@@ -192,7 +191,6 @@ pub(crate) trait Kernel {
     fn run<V: Vectors>(self, vectors: V) -> Self::Output;
 }
 
-/// The vectors of an instruction set.
 pub(crate) trait Vectors: Copy {
     type Simd: Simd;
 

@@ -203,7 +203,6 @@ impl WeightFormat {
 }
 
 impl GroupedWeights {
-    /// The arguments for weights and scales.
     fn arguments(&self, dtype: DType) -> Result<[Arg<'_>; 2], ModelError> {
         let (outputs, inputs) = (self.outputs, self.inputs);
         let (multiple, _) = self.format.sizes();
@@ -255,7 +254,6 @@ struct FormatKernels {
     tiles: Vec<Tile>,
 }
 
-/// A kernel, and its tiles' sizes.
 struct Tile {
     function: Function,
     rows: usize,

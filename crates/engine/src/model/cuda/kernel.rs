@@ -57,7 +57,6 @@ impl Kernels {
         Ok(parameters(&self.module(module)?.ptx, name).is_some())
     }
 
-    /// The function `name` of `module`.
     pub(crate) fn function(
         &mut self,
         module: &'static str,
@@ -185,7 +184,6 @@ fn parameters(ptx: &str, name: &str) -> Option<Vec<Parameter>> {
         .collect()
 }
 
-/// The type of a kernel's parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     Pointer,
@@ -230,7 +228,6 @@ pub(super) fn array<'a>(
     Ok(Arg::Array(slice.check(kernel, name, dtype, elements)?))
 }
 
-/// As [`array`], if there is one.
 pub(super) fn array_or_null<'a>(
     slice: Option<Slice<'a>>,
     kernel: &str,

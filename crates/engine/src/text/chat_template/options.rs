@@ -40,7 +40,6 @@ pub struct ChatOptions {
     pub reasoning_effort: Option<ReasoningEffort>,
     /// A first message of the role `system`.
     pub system_prompt: Option<String>,
-    /// Other variables of the template.
     pub variables: Vec<TemplateVariable>,
 }
 

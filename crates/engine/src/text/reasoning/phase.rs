@@ -10,7 +10,6 @@ use crate::text::tokenizer::{TextStream, Tokenizer};
 /// How a completion may begin.
 pub enum Beginning {
     Answer,
-    /// In the judge's thinking.
     Thinking(Thought),
     /// With the opening tag of one of these pairs, or with the answer.
     Either(Vec<ThinkingTags>),
@@ -20,7 +19,6 @@ pub enum Beginning {
 pub struct Thought(Kind);
 
 enum Kind {
-    /// Until this tag.
     Tag {
         close: String,
         stream: TextStream,

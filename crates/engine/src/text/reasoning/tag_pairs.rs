@@ -114,7 +114,6 @@ pub fn closing(tag: &str) -> Vec<String> {
     }
 }
 
-/// Whether the name of a tag speaks of thinking.
 fn speaks_of_thinking(tag: &str) -> bool {
     let name = tag.to_lowercase();
     let is_listed = LISTED.iter().any(|(open, _)| *open == tag);

@@ -116,7 +116,6 @@ impl VocabularyTrie {
         None
     }
 
-    /// The child of `node` for `byte`.
     fn child(&self, node: Node, byte: u8) -> Option<Node> {
         let first = node.first as usize;
         let children = &self.nodes[first..first + usize::from(node.children)];
@@ -146,7 +145,6 @@ fn prepared(tokenizer: &Library, part: &str) -> Option<String> {
     Some(splits.iter().map(|(text, ..)| *text).collect())
 }
 
-/// The trie of sorted pieces.
 fn tree(pieces: &[&[u8]]) -> Vec<Node> {
     let mut nodes = vec![Node::default()];
     // Nodes whose children are still to be added, with the pieces that begin with them and their depth.

@@ -76,7 +76,6 @@ pub struct Tokenizer {
     control: HashSet<u32>,
     /// What the post-processor puts before a text and behind it.
     around: (Vec<u32>, Vec<u32>),
-    /// Added tokens by their text.
     added: HashMap<String, u32>,
     /// Added tokens at which the tokenizer splits a text: all but the one for unknown characters.
     added_ids: HashSet<u32>,
@@ -356,12 +355,10 @@ impl Tokenizer {
         self.as_it_is.trusted.token_to_id(text)
     }
 
-    /// The texts of the added tokens.
     pub fn added_tokens(&self) -> impl Iterator<Item = &str> {
         self.added.keys().map(String::as_str)
     }
 
-    /// The id of an added token.
     pub fn added_token(&self, text: &str) -> Option<u32> {
         self.added.get(text).copied()
     }
@@ -372,7 +369,6 @@ impl Tokenizer {
         added.is_special_token(text)
     }
 
-    /// Whether a token is a control token.
     pub(crate) fn is_control(&self, id: u32) -> bool {
         self.control.contains(&id)
     }

@@ -18,7 +18,6 @@ pub struct TextStream {
 }
 
 impl TextStream {
-    /// A stream at the beginning of a text.
     pub fn new(tokenizer: Arc<Tokenizer>) -> Self {
         Self {
             tokenizer,

@@ -75,7 +75,6 @@ pub(super) struct Disagreement {
 #[derive(Debug, Default)]
 pub(super) struct Disagreements {
     pub(super) all: Vec<Disagreement>,
-    /// The number of disagreements of each kind.
     pub(super) counts: BTreeMap<DisagreementKind, usize>,
 }
 

@@ -77,7 +77,6 @@ impl Facets {
         });
     }
 
-    /// The names of a record's facets.
     pub(super) fn of_record(contents: &Contents<'_>, disagreement: &Disagreement) -> Vec<String> {
         let first = &contents.judges[0];
         let scored = &first.verdicts.scored[disagreement.verdict];

@@ -99,7 +99,6 @@ impl Contents<'_> {
     }
 }
 
-/// The report as HTML.
 pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
     let Some(first) = contents.judges.first() else {
         return Ok(String::new());

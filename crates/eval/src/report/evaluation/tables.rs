@@ -51,7 +51,6 @@ impl ScoreRow {
         }
     }
 
-    /// A row with only accuracy and F1.
     fn short(name: &str, accuracy: f64, interval: Option<Interval>, f1: Html) -> Self {
         let empty = "";
         Self {
@@ -272,7 +271,6 @@ fn known(facets: &[Facet], name: String) -> String {
     if is_known { name } else { String::new() }
 }
 
-/// The tables of the parts of the samples.
 fn parts(contents: &Contents<'_>, facets: &[Facet]) -> Vec<Html> {
     let evaluation = contents.judges[0].evaluation;
     let samples = contents.samples;

@@ -262,7 +262,6 @@ fn is_in_use(changed: SystemTime) -> bool {
     age.map_or(true, |age| age < IN_USE)
 }
 
-/// The segments of a cache, by name.
 fn segments(folder: &Path) -> Result<Vec<PathBuf>, CacheError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(at(folder))? {

@@ -90,7 +90,6 @@ fn each_line(path: &Path, mut take: impl FnMut(u64, &[u8])) -> io::Result<()> {
     }
 }
 
-/// The key of a whole line.
 fn key_of(line: &[u8]) -> Option<AnswerKey> {
     let digits = line
         .strip_suffix(b"\n")?

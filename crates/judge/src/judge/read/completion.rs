@@ -191,7 +191,6 @@ impl<'a> VerdictBuilder<'a> {
         }
     }
 
-    /// The verdict of the rules alone.
     pub(crate) fn by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
         let found = self.verify(subject);
         let mut verdict = self.ruled(subject, trial, Status::Ok, found.outcome);

@@ -7,7 +7,6 @@ use juror_engine::engine::Sampling;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GenerationDefaults {
-    /// Sampling, if the model is to be sampled.
     pub(crate) sampling: Option<Sampling>,
     pub max_new_tokens: Option<usize>,
 }

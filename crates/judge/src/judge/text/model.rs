@@ -54,7 +54,6 @@ pub struct JudgeText {
     pub config: Option<ModelConfig>,
     /// Most tokens of prompt and completion together.
     pub context: usize,
-    /// How the model's makers would have it generate.
     pub generation: GenerationDefaults,
     /// The manifest's entry for the chat template; none where all its options are at their defaults.
     pub chat: Option<ChatIdentity>,
@@ -73,13 +72,11 @@ pub struct JudgeText {
 
 /// What a judge's text side is made of.
 pub(crate) struct TextParts {
-    /// The model's name in messages.
     pub(crate) name: String,
     pub(crate) config: Option<ModelConfig>,
     pub(crate) context: usize,
     /// Most tokens of a completion that leave room for a prompt.
     pub(crate) most_new_tokens: usize,
-    /// Tokens that end a generation.
     pub(crate) ends: Vec<EndToken>,
     pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) chat: ChatTemplate,

@@ -42,7 +42,6 @@ impl ModelText {
         })
     }
 
-    /// The tokens that end a generation.
     pub(crate) fn ends(&self, chat: Option<&ChatTemplate>) -> Vec<EndToken> {
         end_tokens(&self.config.eos_token_ids, &self.tokenizer, chat)
     }

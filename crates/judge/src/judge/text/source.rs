@@ -13,7 +13,6 @@ use juror_engine::checkpoint::{CheckpointError, ModelSource};
 /// The model of a judge, wherever it runs.
 #[derive(Debug, Clone)]
 pub enum JudgeModel {
-    /// Its files are here.
     Here(ModelSource),
     Elsewhere(Arc<dyn ModelServer>),
 }
@@ -128,7 +127,6 @@ pub(crate) struct Served {
     pub(crate) server: Arc<dyn AskedServer>,
 }
 
-/// A server that is asked for a judge.
 pub(crate) trait AskedServer: Send + Sync {
     /// Requests so far that were made again without their form.
     fn without_form(&self) -> usize;

@@ -36,7 +36,6 @@ pub struct Ranking {
     pub pairs: Vec<ComparedPair>,
 }
 
-/// A response in a [`Ranking`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankedResponse {
     pub id: String,
@@ -46,7 +45,6 @@ pub struct RankedResponse {
     pub rank: Option<usize>,
 }
 
-/// Two responses in a [`Ranking`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedPair {
     /// The id of the one.

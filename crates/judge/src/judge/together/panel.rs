@@ -27,7 +27,6 @@ named! {
 }
 
 impl PanelRule {
-    /// What votes with these weights decide.
     fn decide(self, votes: impl Iterator<Item = (Option<bool>, f64)>) -> Option<bool> {
         let (mut yes, mut no) = (0.0, 0.0);
         for (vote, weight) in votes {

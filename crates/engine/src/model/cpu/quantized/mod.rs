@@ -108,7 +108,6 @@ pub(crate) trait Quantiser: Group {
 // Other processors' loops ask for less.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) trait Nibbles: Group {
-    /// Bits of the numbers.
     const BITS: usize = 4;
     /// What was added to the numbers to make them unsigned, a multiple of 4.
     const ADDED: i32 = 0;

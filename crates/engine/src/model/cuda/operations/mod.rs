@@ -32,7 +32,6 @@ fn threads_of_row(width: usize) -> usize {
     (32 * up(width, 512)).clamp(64, 1024)
 }
 
-/// The grid of norm kernels.
 fn norm_grid(rows: usize, width: usize) -> Grid {
     if width <= 512 {
         Grid {

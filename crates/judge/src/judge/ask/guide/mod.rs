@@ -187,7 +187,6 @@ impl VerdictGuide {
         Some(begun + rest.sum::<Option<usize>>()?)
     }
 
-    /// Goes to the next part.
     fn next_part(&mut self) {
         let prompts = &self.text.prompts;
         let stream = || TextStream::new(Arc::clone(prompts.tokenizer()));
