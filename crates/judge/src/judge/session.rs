@@ -143,9 +143,9 @@ pub enum RunError {
     #[error("no requests in {file}: a batch file holds one JSON object a line")]
     NoRequests { file: String },
     #[error(
-        "{} of {} lines of answers cannot be used, so no verdict was written:\n{}Mend them, or pass --skip-bad to leave them out; \
-         a request that is then without an answer is `failed`",
-        .0.total, .0.lines_read, listed(.0)
+        "{} of {} lines of answers cannot be used, so no verdict was written:\n  {}\nMend them, or pass --skip-bad to leave them \
+         out; a request that is then without an answer is `failed`",
+        .0.total, .0.lines_read, .0.listed().join("\n  ")
     )]
     BadOutputs(BadLines),
     #[error(
@@ -153,11 +153,6 @@ pub enum RunError {
          `juror batch export`"
     )]
     NoAnswers { files: String },
-}
-
-fn listed(bad: &BadLines) -> String {
-    let lines = bad.listed().into_iter();
-    lines.map(|line| format!("  {line}\n")).collect()
 }
 
 impl From<LoadError> for RunError {

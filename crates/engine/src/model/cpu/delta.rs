@@ -9,7 +9,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::elementwise::{inverse_rms, rows_per_task, silu, sum_of_squares};
-use super::instructions::{Kernel, Vectors, run};
+use super::instructions::{Kernel, Vectors, vectorized};
 
 /// Columns of a head's state that are kept together; the last panel is filled up with zeros.
 pub(crate) const COLUMNS: usize = 32;
@@ -43,12 +43,7 @@ impl Convolution<'_> {
         out.par_chunks_mut(tokens * self.channels)
             .enumerate()
             .for_each(|(task, out)| {
-                let first = task * tokens;
-                run(Convolve {
-                    all: self,
-                    first,
-                    out,
-                });
+                convolve(self, task * tokens, out);
             });
         out
     }
@@ -66,17 +61,8 @@ impl Convolution<'_> {
     }
 }
 
-struct Convolve<'a> {
-    all: &'a Convolution<'a>,
-    first: usize,
-    out: &'a mut [f32],
-}
-
-impl Kernel for Convolve<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
+vectorized! {
+    fn convolve<'a>(all: &'a Convolution<'a>, first: usize, out: &'a mut [f32]) {
         let Convolution {
             weight,
             channels,
@@ -84,10 +70,10 @@ impl Kernel for Convolve<'_> {
             key_dim,
             key_heads,
             ..
-        } = *self.all;
-        for (at, out) in self.out.chunks_exact_mut(channels).enumerate() {
+        } = *all;
+        for (at, out) in out.chunks_exact_mut(channels).enumerate() {
             for (tap, weight) in weight.chunks_exact(channels).enumerate() {
-                let x = self.all.input(self.first + at, taps - 1 - tap);
+                let x = all.input(first + at, taps - 1 - tap);
                 for ((out, x), weight) in out.iter_mut().zip(x).zip(weight) {
                     *out = x.mul_add(*weight, *out);
                 }
@@ -217,27 +203,14 @@ impl GatedNorm<'_> {
         out.par_chunks_mut(tokens * width)
             .enumerate()
             .for_each(|(task, out)| {
-                run(NormAndGate {
-                    all: self,
-                    first: task * tokens,
-                    out,
-                });
+                norm_and_gate(self, task * tokens, out);
             });
         out
     }
 }
 
-struct NormAndGate<'a> {
-    all: &'a GatedNorm<'a>,
-    first: usize,
-    out: &'a mut [f32],
-}
-
-impl Kernel for NormAndGate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
+vectorized! {
+    fn norm_and_gate<'a>(all: &'a GatedNorm<'a>, start: usize, out: &'a mut [f32]) {
         let GatedNorm {
             read,
             rows,
@@ -245,10 +218,10 @@ impl Kernel for NormAndGate<'_> {
             weight,
             eps,
             heads,
-        } = *self.all;
+        } = *all;
         let (width, panels) = (weight.len(), weight.len().div_ceil(COLUMNS));
-        for (at, out) in self.out.chunks_exact_mut(heads * width).enumerate() {
-            let token = self.first + at;
+        for (at, out) in out.chunks_exact_mut(heads * width).enumerate() {
+            let token = start + at;
             let (first, tokens) = rows[token];
             let row = &read[first * heads * panels * COLUMNS..];
             for (head, out) in out.chunks_exact_mut(width).enumerate() {

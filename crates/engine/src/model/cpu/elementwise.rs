@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::exp::exp;
-use super::instructions::{Kernel, Vectors, run};
+use super::instructions::vectorized;
 use crate::model::ops::Heads;
 
 /// Rows are divided among threads only in parts of at least this many numbers.
@@ -70,36 +70,15 @@ pub(crate) fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
     let mut out = vec![0.0; x.len()];
     out.par_chunks_mut(part)
         .zip(x.par_chunks(part))
-        .for_each(|(out, x)| {
-            run(Norm {
-                x,
-                weight,
-                eps,
-                out,
-            });
-        });
+        .for_each(|(out, x)| norm_rows(x, weight, eps, out));
     out
 }
 
-struct Norm<'a> {
-    x: &'a [f32],
-    weight: &'a [f32],
-    eps: f32,
-    out: &'a mut [f32],
-}
-
-impl Kernel for Norm<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
-        let width = self.weight.len();
-        for (out, x) in self
-            .out
-            .chunks_exact_mut(width)
-            .zip(self.x.chunks_exact(width))
-        {
-            norm_row(x, self.weight, self.eps, out);
+vectorized! {
+    fn norm_rows<'a>(x: &'a [f32], weight: &'a [f32], eps: f32, out: &'a mut [f32]) {
+        let width = weight.len();
+        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+            norm_row(x, weight, eps, out);
         }
     }
 }
@@ -112,44 +91,22 @@ pub(crate) fn add_rms_norm(x: &[f32], y: &[f32], weight: &[f32], eps: f32) -> (V
     sum.par_chunks_mut(part)
         .zip(out.par_chunks_mut(part))
         .zip(x.par_chunks(part).zip(y.par_chunks(part)))
-        .for_each(|((sum, out), (x, y))| {
-            run(AddNorm {
-                x,
-                y,
-                weight,
-                eps,
-                sum,
-                out,
-            });
-        });
+        .for_each(|((sum, out), (x, y))| add_and_norm_rows(x, y, weight, eps, sum, out));
     (sum, out)
 }
 
-struct AddNorm<'a> {
-    x: &'a [f32],
-    y: &'a [f32],
-    weight: &'a [f32],
-    eps: f32,
-    sum: &'a mut [f32],
-    out: &'a mut [f32],
-}
-
-impl Kernel for AddNorm<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
-        let width = self.weight.len();
-        let inputs = self.x.chunks_exact(width).zip(self.y.chunks_exact(width));
-        let outputs = self
-            .sum
-            .chunks_exact_mut(width)
-            .zip(self.out.chunks_exact_mut(width));
+vectorized! {
+    fn add_and_norm_rows<'a>(
+        x: &'a [f32], y: &'a [f32], weight: &'a [f32], eps: f32, sum: &'a mut [f32], out: &'a mut [f32],
+    ) {
+        let width = weight.len();
+        let inputs = x.chunks_exact(width).zip(y.chunks_exact(width));
+        let outputs = sum.chunks_exact_mut(width).zip(out.chunks_exact_mut(width));
         for ((sum, out), (x, y)) in outputs.zip(inputs) {
             for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
                 *sum = x + y;
             }
-            norm_row(sum, self.weight, self.eps, out);
+            norm_row(sum, weight, eps, out);
         }
     }
 }
@@ -200,21 +157,13 @@ pub(crate) fn sigmoid_mul(x: &[f32], gate: &[f32]) -> Vec<f32> {
     let mut out = x.to_vec();
     out.par_chunks_mut(PART)
         .zip(gate.par_chunks(PART))
-        .for_each(|(out, gate)| run(SigmoidMul { out, gate }));
+        .for_each(|(out, gate)| multiply_by_sigmoid(out, gate));
     out
 }
 
-struct SigmoidMul<'a> {
-    out: &'a mut [f32],
-    gate: &'a [f32],
-}
-
-impl Kernel for SigmoidMul<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
-        for (out, gate) in self.out.iter_mut().zip(self.gate) {
+vectorized! {
+    fn multiply_by_sigmoid<'a>(out: &'a mut [f32], gate: &'a [f32]) {
+        for (out, gate) in out.iter_mut().zip(gate) {
             *out *= sigmoid(*gate);
         }
     }
@@ -270,33 +219,16 @@ fn gate_into(gate_up: &[f32], width: usize, out: &mut [f32], gate: impl Gate) {
     let inputs = gate_up.par_chunks(2 * part * width);
     out.par_chunks_mut(part * width)
         .zip(inputs)
-        .for_each(|(out, gate_up)| {
-            run(Joined {
-                gate_up,
-                width,
-                out,
-                gate,
-            });
-        });
+        .for_each(|(out, gate_up)| join_rows(gate_up, width, out, gate));
 }
 
-struct Joined<'a, G> {
-    gate_up: &'a [f32],
-    width: usize,
-    out: &'a mut [f32],
-    gate: G,
-}
-
-impl<G: Gate> Kernel for Joined<'_, G> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
-        let rows = self.gate_up.chunks_exact(2 * self.width);
-        for (out, row) in self.out.chunks_exact_mut(self.width).zip(rows) {
-            let (gate, up) = row.split_at(self.width);
-            for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
-                *out = self.gate.join(*gate, *up);
+vectorized! {
+    fn join_rows<'a, G: Gate>(gate_up: &'a [f32], width: usize, out: &'a mut [f32], gate: G) {
+        let rows = gate_up.chunks_exact(2 * width);
+        for (out, row) in out.chunks_exact_mut(width).zip(rows) {
+            let (gates, ups) = row.split_at(width);
+            for ((out, x), up) in out.iter_mut().zip(gates).zip(ups) {
+                *out = gate.join(*x, *up);
             }
         }
     }
@@ -334,39 +266,17 @@ pub(crate) fn split_heads(qkv: &[f32], split: &Heads<[f32]>) -> (Vec<f32>, Vec<f
         )
         .for_each(|(((q, (k, v)), qkv), (cos, sin))| {
             let split = Heads { cos, sin, ..*split };
-            run(SplitHeads {
-                qkv,
-                split,
-                q,
-                k,
-                v,
-            });
+            split_rows(qkv, split, q, k, v);
         });
     k.truncate(rows * kv_width);
     v.truncate(rows * kv_width);
     (q, k, v)
 }
 
-struct SplitHeads<'a> {
-    qkv: &'a [f32],
-    split: Heads<'a, [f32]>,
-    q: &'a mut [f32],
-    k: &'a mut [f32],
-    v: &'a mut [f32],
-}
-
-impl Kernel for SplitHeads<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
-        let Self {
-            qkv,
-            split,
-            q,
-            k,
-            v,
-        } = self;
+vectorized! {
+    fn split_rows<'a>(
+        qkv: &'a [f32], split: Heads<'a, [f32]>, q: &'a mut [f32], k: &'a mut [f32], v: &'a mut [f32],
+    ) {
         let (q_width, kv_width) = (
             split.heads * split.head_dim,
             split.kv_heads * split.head_dim,

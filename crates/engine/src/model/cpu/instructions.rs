@@ -191,6 +191,29 @@ pub(crate) trait Kernel {
     fn run<V: Vectors>(self, vectors: V) -> Self::Output;
 }
 
+/// A function whose loops run with the instructions of this process: its body becomes that of a kernel of its arguments.
+macro_rules! vectorized {
+    (fn $name:ident<'a $(, $of:ident: $bound:ident)?>($($argument:ident: $type:ty),+ $(,)?) $body:block) => {
+        #[inline(always)]
+        fn $name<'a $(, $of: $bound)?>($($argument: $type),+) {
+            struct Arguments<'a $(, $of)?> {
+                $($argument: $type),+
+            }
+            impl<'a $(, $of: $bound)?> $crate::model::cpu::instructions::Kernel for Arguments<'a $(, $of)?> {
+                type Output = ();
+
+                #[inline(always)]
+                fn run<V: $crate::model::cpu::instructions::Vectors>(self, _: V) {
+                    let Self { $($argument),+ } = self;
+                    $body
+                }
+            }
+            $crate::model::cpu::instructions::run(Arguments { $($argument),+ });
+        }
+    };
+}
+pub(crate) use vectorized;
+
 pub(crate) trait Vectors: Copy {
     type Simd: Simd;
 

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::BLOCK;
-use crate::model::cpu::instructions::{Kernel, Vectors, run};
+use crate::model::cpu::instructions::vectorized;
 
 /// Adding 1.5·2²³ rounds to the nearest integer, and leaves it in the low bits.
 const ROUND: f32 = 12_582_912.0;
@@ -45,14 +45,7 @@ pub(crate) fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock>
     let rows = x.len() / inputs;
     let mut out = vec![RowBlock::default(); rows * blocks];
     let part = PART.div_ceil(inputs).max(1);
-    let task = |x, out| {
-        run(Quantize {
-            x,
-            inputs,
-            blocks,
-            out,
-        });
-    };
+    let task = |x, out| quantize_rows(x, inputs, blocks, out);
     if blocks == 0 || rows == 0 {
     } else if rows <= part {
         task(x, &mut out);
@@ -64,20 +57,9 @@ pub(crate) fn quantize(x: &[f32], inputs: usize, blocks: usize) -> Vec<RowBlock>
     out
 }
 
-struct Quantize<'a> {
-    x: &'a [f32],
-    inputs: usize,
-    blocks: usize,
-    out: &'a mut [RowBlock],
-}
-
-impl Kernel for Quantize<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vectors>(self, _: V) {
-        let rows = self.x.chunks_exact(self.inputs);
-        for (x, out) in rows.zip(self.out.chunks_exact_mut(self.blocks)) {
+vectorized! {
+    fn quantize_rows<'a>(x: &'a [f32], inputs: usize, blocks: usize, out: &'a mut [RowBlock]) {
+        for (x, out) in x.chunks_exact(inputs).zip(out.chunks_exact_mut(blocks)) {
             let (whole, rest) = x.as_chunks::<BLOCK>();
             for (x, out) in whole.iter().zip(&mut *out) {
                 *out = block(x);
