@@ -31,10 +31,8 @@ const BYTES: usize = 4 << 20;
 /// How many rows that show their decimal mark are enough.
 const ENOUGH: usize = 10_000;
 
-/// Rows that are read for them at the most.
 const MOST_READ: usize = 200_000;
 
-/// Whether settings name the decimal mark.
 fn says_decimal(settings: &Map<String, Value>) -> bool {
     settings.get("decimal").is_some_and(|mark| !mark.is_null())
 }
@@ -66,7 +64,6 @@ enum Outcome<'l> {
     },
 }
 
-/// How a run of rows is verified.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VerifySettings {
     pub profile: Profile,
@@ -74,7 +71,6 @@ pub(crate) struct VerifySettings {
     pub config: Map<String, Value>,
     /// Which keys of a rollout hold the reference answer and the response.
     pub columns: ColumnMap,
-    /// How long a line may be.
     pub max_line: LineLimit,
     /// Which keys of a row its line holds too.
     pub keep: Keep,

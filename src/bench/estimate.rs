@@ -26,7 +26,6 @@ pub(crate) struct Tokens {
     pub outputs: usize,
 }
 
-/// The estimated cost of a workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
     pub prompt_seconds: f64,
@@ -34,7 +33,6 @@ pub(crate) struct Estimate {
     /// The devices that hold the model together: all sizes are those of one.
     pub parts: usize,
     pub weights: usize,
-    /// Bytes of the KV cache.
     pub cache: usize,
     /// Bytes of one step's activations.
     pub step: usize,

@@ -156,7 +156,6 @@ fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
 /// The commit of the sources that this program was built from.
 pub(crate) const COMMIT: Option<&str> = option_env!("JUROR_COMMIT");
 
-/// The features that this program was built with.
 pub(crate) fn features() -> Vec<&'static str> {
     let all = [
         ("cuda", cfg!(feature = "cuda")),

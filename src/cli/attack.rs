@@ -329,7 +329,6 @@ impl Attacked {
     }
 }
 
-/// Characters that are shown of a response.
 const SHOWN: usize = 48;
 
 fn write_tables(

@@ -59,7 +59,6 @@ pub(super) struct EndpointArguments {
 pub(super) const ENDPOINT: &str = "Endpoint (a judge behind a server)";
 
 impl EndpointArguments {
-    /// The name under which a model is found.
     fn name(&self, model: &str) -> String {
         match &self.endpoint {
             Some(url) if model.is_empty() => url.trim().to_owned(),

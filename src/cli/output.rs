@@ -123,7 +123,6 @@ const NAMING: &str = "model protocol options template schema grammar";
 /// The files by which a folder is known as that of a model or an adapter.
 const OF_MODEL: [&str; 2] = ["config.json", "adapter_config.json"];
 
-/// What a command line reads.
 #[derive(Default)]
 struct Read {
     inputs: Vec<PathBuf>,
@@ -319,7 +318,6 @@ pub(super) fn write_json(file: &OutputFile, value: &impl Serialize) -> Result<()
     file.write(|writer| writeln!(writer, "{text}")).or_fail()
 }
 
-/// Prints the JSON schema of what a command writes.
 pub(super) fn print_schema<T: JsonSchema>() -> Result<u8, Failure> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let schema = settings.into_generator().into_root_schema_for::<T>();

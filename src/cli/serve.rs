@@ -510,7 +510,6 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
     Ok((served, One::Model(Box::new(service))))
 }
 
-/// The key that clients must send.
 fn api_key(server: &ServerArguments) -> anyhow::Result<Option<String>> {
     let key = match &server.api_key_file {
         // Headers come without white space around them.

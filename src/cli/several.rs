@@ -39,12 +39,10 @@ pub(super) struct SeveralArguments {
     escalate: Option<(f64, f64)>,
 }
 
-/// The judges of a cascade.
 #[derive(Debug, Clone)]
 pub(super) struct CascadeChoice {
     /// The smaller and the larger.
     pub(super) models: [String; 2],
-    /// Their names in verdicts and files.
     pub(super) names: [String; 2],
     /// The probabilities of True at which the first is unsure, both included.
     pub(super) unsure: (f64, f64),

@@ -11,7 +11,6 @@ use super::{EXIT_CODES, STYLES};
 /// The most columns of a line, as in clap's own help.
 const MOST_COLUMNS: usize = 100;
 
-/// Columns of the commands' names.
 const NAMES: usize = 16;
 
 /// The commands, by what they are for.
@@ -88,7 +87,6 @@ pub(super) fn command(command: Command) -> Command {
         })
 }
 
-/// The template of the program's help.
 fn grouped(command: &Command) -> String {
     let (header, literal) = (STYLES.get_header(), STYLES.get_literal());
     let columns = columns().unwrap_or(MOST_COLUMNS).min(MOST_COLUMNS);

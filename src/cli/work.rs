@@ -14,7 +14,6 @@ const COUNTED: usize = 512;
 /// Samples that are read at a time.
 const AT_ONCE: usize = 64;
 
-/// What is known of a run's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Work {
     /// Tokens of all prompts. What a prompt has in common with the one before it counts once.
@@ -26,7 +25,6 @@ pub(super) struct Work {
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Progressed {
-    /// The share of its work that is done.
     pub(super) share: f64,
     /// The time that the rest takes at this pace, once the pace is known.
     pub(super) left: Option<Duration>,

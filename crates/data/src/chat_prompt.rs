@@ -7,7 +7,6 @@ use super::messages::conversation;
 /// The markup of turns in some chat template.
 struct Turn {
     before: &'static str,
-    /// Before a turn of the assistant.
     answer: &'static str,
     /// Behind a turn of the user.
     after: Vec<&'static str>,

@@ -80,7 +80,6 @@ impl KeyPath {
         self.steps.iter().any(is_each)
     }
 
-    /// The path as it was written.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

@@ -65,7 +65,6 @@ impl<'a> Row<'a> {
         self.of_key(key).next().is_some()
     }
 
-    /// The entries with this key.
     fn of_key<'r>(&'r self, key: &'r str) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
         let entry = |place: &u32| self.entries.get(*place);
         let first = self.sorted.partition_point(|place| *entry(place).0 < *key);
@@ -163,12 +162,10 @@ impl<'a> RowValue<'a> {
         }
     }
 
-    /// The JSON text of the value.
     pub(super) fn text(self) -> &'a str {
         self.raw
     }
 
-    /// The text of a string.
     pub(super) fn string(self) -> Result<String, String> {
         let json = self.raw;
         serde_json::from_str(json).map_err(|error| broken(&error, json, self.line))

@@ -359,7 +359,6 @@ impl<'o> RowsBuilder<'o> {
         files.len() as u32 - 1
     }
 
-    /// All rows added so far.
     pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
         let copied = self.spool.finish();
         let copied = copied.map_err(|source| DatasetError::Spool {

@@ -377,7 +377,6 @@ impl Row<'_> {
         })
     }
 
-    /// Settings of the rules for this row.
     fn config(&self) -> Result<Option<Map<String, Json>>, String> {
         let config = self.get("config")?.filter(|value| !value.is_null());
         let config = config.map(|value| value.json("config")).transpose()?;
@@ -596,11 +595,9 @@ impl Row<'_> {
 #[derive(Debug, Default)]
 struct FieldTexts {
     texts: Vec<String>,
-    /// Whether they were in a list.
     is_list: bool,
     /// Whether each was named by a path.
     is_of_each: bool,
-    /// The row's key that holds them.
     key: String,
     /// Which part of the value was taken, if not all of it.
     how: Option<Cow<'static, str>>,

@@ -98,7 +98,6 @@ impl<'l> VerdictLine<'l> {
         }
     }
 
-    /// Tokens that the judge generated.
     pub fn generated(&self) -> u32 {
         let known = self.usage_known_tokens;
         let written = self.usage_completion_tokens;

@@ -39,23 +39,19 @@ impl Repository {
         }
     }
 
-    /// The path of the content with this tag.
     pub(crate) fn blob(&self, tag: &ETag) -> PathBuf {
         self.folder.join("blobs").join(tag.as_str())
     }
 
-    /// The path of its downloaded part.
     pub(crate) fn incomplete(&self, tag: &ETag) -> PathBuf {
         let name = format!("{}.incomplete", tag.as_str());
         self.folder.join("blobs").join(name)
     }
 
-    /// The folder of a commit's files.
     pub(crate) fn snapshot(&self, commit: &Commit) -> PathBuf {
         self.folder.join("snapshots").join(commit.as_str())
     }
 
-    /// Whether a file of a commit is in the cache.
     pub(crate) fn has(&self, commit: &Commit, file: &str) -> bool {
         self.snapshot(commit).join(file).is_file()
     }
@@ -86,7 +82,6 @@ impl Repository {
         commits.pop().filter(|_| commits.is_empty())
     }
 
-    /// Records which commit a branch or tag stands for.
     pub(crate) fn set_reference(&self, revision: &str, commit: &Commit) -> Result<(), Fault> {
         let path = self.folder.join("refs").join(revision);
         // A read-only cache is fine as long as the record is right.
@@ -105,7 +100,6 @@ impl Repository {
             .collect()
     }
 
-    /// Branches and tags that stand for a commit.
     fn references(&self, commit: &Commit) -> Vec<String> {
         let root = self.folder.join("refs");
         let mut found = files_below(&root);
@@ -150,7 +144,6 @@ impl Repository {
         serde_json::from_slice(&note(&path, MAX_LISTING)?).ok()
     }
 
-    /// The names of the files of a commit that are in the cache.
     pub(crate) fn files_of(&self, commit: &Commit) -> BTreeSet<String> {
         files_below(&self.snapshot(commit))
     }
@@ -281,7 +274,6 @@ impl Repository {
 /// The longest list of names that is read, in bytes: as long as the longest description of a repository.
 const MAX_LISTING: u64 = 64 << 20;
 
-/// Notifies `watch` that a file in the cache is damaged.
 pub(crate) fn note_damage(file: &FileName, watch: &Watch) {
     watch(Event::Note(&format!(
         "{file} in the cache is not what its name there says, cut or changed: it is fetched again"

@@ -32,7 +32,6 @@ use crate::url::{host, join, origin, without_query};
 
 /// How long a connection may take.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
-/// The `User-Agent` of all requests.
 pub(crate) const USER_AGENT: &str = concat!("juror/", env!("CARGO_PKG_VERSION"));
 /// The longest time for an answer other than a file's content (a listing, a file's metadata, the head of any answer), as a
 /// multiple of the time that a connection may stay silent. It bounds servers that send a byte now and then.
@@ -227,7 +226,6 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// The metadata of a commit's file.
     pub(crate) fn content(
         &self,
         id: &HubId,

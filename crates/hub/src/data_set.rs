@@ -110,7 +110,6 @@ impl DataSetName {
         split.files.iter().map(parse).collect()
     }
 
-    /// The data set that was found.
     fn found(&self, place: &Repository, commit: &Commit, split: &Split, by: Layout) -> DataSet {
         let Split { config, name, .. } = split;
         let folder = place.snapshot(commit);

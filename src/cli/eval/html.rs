@@ -45,7 +45,6 @@ pub(super) fn check(arguments: &EvalArguments, judges: usize) -> Result<Vec<Opti
         .or_usage()
 }
 
-/// The rows with the samples' texts.
 fn texts(arguments: &EvalArguments) -> &[PathBuf] {
     if arguments.rows.is_empty() {
         &arguments.labels

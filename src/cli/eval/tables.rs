@@ -16,7 +16,6 @@ use juror_eval::report::numbers::{
 
 const SHOWN_FLIPS: usize = 5;
 
-/// Columns of the table of scores.
 const HEADER: &str = "|labels|accuracy|of answered|F1|precision|recall|kappa";
 
 fn row(name: &str, scores: &Scores) -> [String; 8] {

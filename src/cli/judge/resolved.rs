@@ -22,7 +22,6 @@ use juror_rules::RulesProfile;
 /// Why an option for constrained answers has no meaning.
 const FREE: &str = "its answers are not constrained";
 
-/// A judge as the user wants it.
 pub(in crate::cli) struct ResolvedJudge {
     /// The model's files and its text side; none under `--rules only`.
     pub(in crate::cli) judge: Option<(JudgeModel, Arc<JudgeText>)>,

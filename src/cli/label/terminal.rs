@@ -147,7 +147,6 @@ pub(super) fn run(
     }
 }
 
-/// The keys with their meanings, in a line.
 fn keys_in_words() -> String {
     let answers = Said::ALL.map(|said| format!("{} {}", said.key(), said.words()));
     format!(
@@ -198,7 +197,6 @@ fn tell_verdicts(out: &mut impl Write, session: &Session, sample: &Sample) -> Re
     Ok(())
 }
 
-/// A verdict in a line.
 fn verdict(shown: &Shown) -> String {
     let scored = &shown.scored;
     let word = |name: &str, value: Option<bool>| value.map(|value| format!("{name} {value}"));

@@ -66,7 +66,6 @@ fn write(out: &mut StdoutLock, rows: &Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Properties from the table of known judges.
 fn known_rows(judge: &KnownJudge) -> Rows {
     let mut rows = vec![
         ("known as", format!("{} ({})", judge.alias, judge.id)),
@@ -104,7 +103,6 @@ fn known_rows(judge: &KnownJudge) -> Rows {
     rows
 }
 
-/// Properties from the model's own files.
 fn rows_of(
     source: &ModelSource,
     judge: Option<&KnownJudge>,

@@ -36,7 +36,6 @@ impl Expansion {
     }
 }
 
-/// Counts the bytes read from a reader.
 struct Counted<R> {
     bytes: R,
     read: Rc<Cell<u64>>,
@@ -73,7 +72,6 @@ pub(super) struct Bytes {
     pub(super) reader: Box<dyn BufRead>,
     /// Bytes read so far; kept by the readers of rows.
     pub(super) read: u64,
-    /// The limit on a row's length.
     pub(super) limit: LineLimit,
     /// Whether bytes can be read again by their offset: not in a compressed file, a pipe, or standard input.
     pub(super) seekable: bool,
@@ -232,7 +230,6 @@ pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
         .trim_ascii_start()
 }
 
-/// Whether the file's name has this extension.
 pub(super) fn ending(file: &str, ending: &str) -> bool {
     Path::new(file)
         .extension()

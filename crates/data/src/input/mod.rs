@@ -294,7 +294,6 @@ pub enum Next {
     Row,
     /// Something that is not a row, and why.
     Bad(String),
-    /// The end of the source.
     End,
 }
 

@@ -69,12 +69,10 @@ impl Finished {
             .is_some_and(|place| self.lines[place].length > 0 && !self.open.contains(&place))
     }
 
-    /// How many trials are finished.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether all trials are finished.
     pub fn is_complete(&self) -> bool {
         self.count == self.lines.len()
     }

@@ -47,7 +47,6 @@ pub struct Manifest {
     /// How answers are constrained; empty if they are free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constrained: Option<String>,
-    /// Whether the judge is asked for its reason.
     pub reason: bool,
     /// The hash of the judge's own solutions, where it is shown them.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,12 +20,10 @@ pub struct Outputs {
     inputs: Vec<PathBuf>,
     /// Folders of models: what is in them is read, but not as rows.
     models: Vec<PathBuf>,
-    /// Files that are written already.
     taken: Vec<PathBuf>,
     force: bool,
 }
 
-/// A file that may be written.
 #[derive(Debug, Clone)]
 pub struct OutputFile {
     path: PathBuf,

@@ -149,7 +149,6 @@ impl Column {
     }
 }
 
-/// The keys of a chat message.
 const OF_MESSAGE: [&str; 2] = ["role", "content"];
 
 /// The field for a list of messages in the schema of a Parquet file.

@@ -156,7 +156,6 @@ impl ModelSource {
         }
     }
 
-    /// Whether the model has a file of this name.
     pub fn has(&self, file: &str) -> bool {
         match self {
             Self::Embedded(model) => model.text(file).is_some() || file == WEIGHTS_FILE,
@@ -181,7 +180,6 @@ impl ModelSource {
         Ok((files.len(), bytes))
     }
 
-    /// A file's path, for messages.
     pub fn describe(&self, file: &str) -> String {
         match self {
             Self::Embedded(model) => format!("{}/{file} (built in)", model.name),

@@ -28,12 +28,10 @@ pub(crate) struct LayerNames {
     pub(crate) output: String,
     /// What a recurrent layer has in place of the four before.
     pub(crate) delta: Option<DeltaNames>,
-    /// The norm of attention's output.
     pub(crate) attention_result_norm: Option<String>,
     /// The norm before the feed-forward layer, unless there is one behind it alone.
     pub(crate) feed_forward_norm: Option<String>,
     pub(crate) feed_forward: FeedForwardNames,
-    /// The norm of the feed-forward layer's output.
     pub(crate) feed_forward_result_norm: Option<String>,
     /// What the layer's result is multiplied with, `[1]`.
     pub(crate) scale: Option<String>,
@@ -76,15 +74,17 @@ pub(crate) struct BesideNames {
 
 pub(crate) enum FeedForwardNames {
     Dense(GatedNames),
-    Mixture {
-        router: String,
-        /// The whole name of what is added to scores when experts are chosen.
-        correction: Option<String>,
-        experts: ExpertNames,
-        shared: Option<SharedNames>,
-        beside: Option<Box<BesideNames>>,
-        sizes: Experts,
-    },
+    Mixture(Box<MixtureNames>),
+}
+
+pub(crate) struct MixtureNames {
+    pub(crate) router: String,
+    /// The whole name of what is added to scores when experts are chosen.
+    pub(crate) correction: Option<String>,
+    pub(crate) experts: ExpertNames,
+    pub(crate) shared: Option<SharedNames>,
+    pub(crate) beside: Option<BesideNames>,
+    pub(crate) sizes: Experts,
 }
 
 pub(crate) struct GatedNames {
@@ -171,7 +171,7 @@ impl LayerNames {
         };
         let feed_forward = match config.experts.filter(|experts| layer >= experts.first) {
             None => FeedForwardNames::Dense(dense()),
-            Some(sizes) => FeedForwardNames::Mixture {
+            Some(sizes) => FeedForwardNames::Mixture(Box::new(MixtureNames {
                 router: at(Part::Router),
                 correction: optional(Part::RouterCorrection),
                 experts: if sizes.together {
@@ -196,18 +196,16 @@ impl LayerNames {
                     },
                     weight: optional(Part::SharedWeight),
                 }),
-                beside: sizes.beside_dense.then(|| {
-                    Box::new(BesideNames {
-                        dense: dense(),
-                        dense_result_norm: weight(at(Part::DenseResultNorm)),
-                        norm: weight(at(Part::ExpertsNorm)),
-                        result_norm: weight(at(Part::ExpertsResultNorm)),
-                        router_scale: at(Part::RouterScale),
-                        expert_scales: at(Part::ExpertScales),
-                    })
+                beside: sizes.beside_dense.then(|| BesideNames {
+                    dense: dense(),
+                    dense_result_norm: weight(at(Part::DenseResultNorm)),
+                    norm: weight(at(Part::ExpertsNorm)),
+                    result_norm: weight(at(Part::ExpertsResultNorm)),
+                    router_scale: at(Part::RouterScale),
+                    expert_scales: at(Part::ExpertScales),
                 }),
                 sizes,
-            },
+            })),
         };
         Self {
             attention_norm: norm(Part::AttentionNorm),
@@ -332,15 +330,9 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
             list.add(norm, &[hidden]);
         }
         match &names.feed_forward {
-            FeedForwardNames::Mixture {
-                router,
-                correction,
-                experts,
-                shared,
-                beside,
-                sizes,
-            } => {
-                if let Some(names) = beside {
+            FeedForwardNames::Mixture(names) => {
+                let sizes = &names.sizes;
+                if let Some(names) = &names.beside {
                     list.gated(&names.dense, own.intermediate);
                     for norm in [&names.dense_result_norm, &names.norm, &names.result_norm] {
                         list.add(norm, &[hidden]);
@@ -348,20 +340,22 @@ pub(crate) fn expected_tensors(config: &ModelConfig) -> Vec<(String, Vec<usize>)
                     list.add(&names.router_scale, &[hidden]);
                     list.add(&names.expert_scales, &[sizes.count]);
                 }
-                if let Some(correction) = correction {
+                if let Some(correction) = &names.correction {
                     list.add(correction, &[sizes.count]);
                 }
-                if let (Some(shared), Some(width)) = (shared, sizes.shared) {
+                if let (Some(shared), Some(width)) = (&names.shared, sizes.shared) {
                     list.gated(&shared.expert, width);
                     if let Some(weight) = &shared.weight {
                         list.linear(weight, 1, hidden, false);
                     }
                 }
-                list.add(&format!("{router}.weight"), &[sizes.count, hidden]);
-                if config.biases.feed_forward {
-                    list.add(&format!("{router}.bias"), &[sizes.count]);
-                }
-                match experts {
+                list.linear(
+                    &names.router,
+                    sizes.count,
+                    hidden,
+                    config.biases.feed_forward,
+                );
+                match &names.experts {
                     ExpertNames::Apart(experts) => {
                         for expert in experts {
                             list.gated(expert, sizes.intermediate);

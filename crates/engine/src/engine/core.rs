@@ -14,16 +14,13 @@ use crate::model::ModelError;
 use crate::model::batch::StepBatch;
 use crate::model::memory::MemoryFootprint;
 
-/// The sizes of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     pub blocks: usize,
     /// The smallest number of blocks that a shortage of memory may shrink the cache to. Requests that need more are refused then.
     pub least_blocks: usize,
     pub block_size: usize,
-    /// The most sequences in a step.
     pub max_sequences: usize,
-    /// The most tokens in a step.
     pub token_budget: usize,
     /// The most tokens of one prompt in a step.
     pub max_prefill_chunk: usize,
@@ -116,7 +113,6 @@ struct Launched {
     started: Instant,
     /// Time spent planning and packing.
     planning: Duration,
-    /// Time that the launch took.
     launching: Duration,
     size: StepSize,
     used_blocks: usize,

@@ -44,7 +44,6 @@ impl FromStr for Drafts {
 /// The most drafts of a sequence after two tokens that occurred before, and after three.
 pub(super) type Depth = [usize; 2];
 
-/// Tokens drafted for a sequence.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) tokens: Vec<u32>,
@@ -171,7 +170,6 @@ impl Drafting {
         self.setting = Drafts::Off;
     }
 
-    /// Takes in the time of a step.
     pub(super) fn measured(&mut self, size: StepSize, model: Duration) {
         if self.setting != Drafts::Auto || size.prefill_tokens > 0 {
             return;

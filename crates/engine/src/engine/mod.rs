@@ -74,7 +74,6 @@ pub enum EngineError {
     OutOfMemory {
         /// Tokens of the step that failed.
         tokens: usize,
-        /// KV blocks of the cache.
         blocks: usize,
         reason: String,
     },

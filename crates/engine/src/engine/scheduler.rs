@@ -39,7 +39,6 @@ pub(super) enum Plan {
 /// the tokens of the last.
 const OTHERS_SHARE: usize = 8;
 
-/// How much a step computes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepSize {
     pub(super) rows: usize,
@@ -230,7 +229,6 @@ impl Scheduler {
         self.running.len()
     }
 
-    /// KV blocks in the pool.
     pub(super) fn blocks(&self) -> usize {
         self.pool.len()
     }
@@ -330,7 +328,6 @@ impl Scheduler {
         }
     }
 
-    /// The sequences in the planned step.
     fn scheduled(&self) -> impl Iterator<Item = &Sequence> {
         let running = self.running.iter();
         running.filter(|sequence| sequence.scheduled() > 0)

@@ -135,7 +135,6 @@ pub(super) struct Sequence {
     timing: Timing,
 }
 
-/// The recurrent state of a running sequence.
 pub(super) struct LiveState {
     pub(super) slot: StateId,
     /// Tokens that it has taken in, or will have when the launched steps are done. More than the sequence's `computed` where
@@ -249,7 +248,6 @@ impl Sequence {
         self.tokens.len() - self.request.prompt.len()
     }
 
-    /// Whether a token was chosen yet.
     pub(super) fn has_chosen(&self) -> bool {
         self.timing.first_token.is_some()
     }
@@ -430,7 +428,6 @@ impl Sequence {
         self.windowed.as_ref().map_or(0, held)
     }
 
-    /// Its blocks in layers with windows.
     pub(super) fn windowed(&mut self) -> Option<&mut WindowTable> {
         self.windowed.as_mut()
     }
@@ -455,7 +452,6 @@ impl Sequence {
         self.scheduled
     }
 
-    /// Its drafts in that step.
     pub(super) fn drafted(&self) -> usize {
         self.draft.tokens.len()
     }
@@ -487,7 +483,6 @@ impl Sequence {
         }
     }
 
-    /// Packs its part of the planned step.
     pub(super) fn pack(&self, batch: &mut StepBatch) {
         let end = self.computed + self.scheduled + self.drafted();
         let blocks = &self.blocks[..end.div_ceil(self.block_size)];

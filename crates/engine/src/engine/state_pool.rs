@@ -132,7 +132,6 @@ impl StatePool {
         }
     }
 
-    /// Ends a use of a snapshot.
     pub(super) fn release(&mut self, snapshot: StateId) {
         if let Slot::Snapshot { readers, .. } = &mut self.slots[snapshot as usize] {
             debug_assert!(*readers > 0, "snapshot {snapshot} released too often");

@@ -44,11 +44,9 @@ counters! {
         pub preemptions: u64,
         /// Sequences in the last step.
         pub running: usize,
-        /// The most sequences in any step.
         pub most_running: usize,
         /// Rows over all steps; divided by `steps`, the mean batch.
         pub rows: u64,
-        /// KV blocks in the cache.
         pub blocks: usize,
         /// KV blocks in use after the last step. Blocks that only keep content for later are free.
         pub used_blocks: usize,
@@ -130,9 +128,7 @@ pub struct StepReport<'a> {
     pub drafted_tokens: usize,
     /// KV blocks in use during the step.
     pub used_blocks: usize,
-    /// KV blocks in the cache.
     pub blocks: usize,
-    /// Requests that wait to be admitted.
     pub waiting: usize,
     /// The requests that got tokens, in the order of the batch: each once for every token. Time between two steps that name a
     /// request is the latency of the later token.

@@ -30,7 +30,6 @@ impl WindowTable {
     }
 }
 
-/// The pool of these blocks.
 #[derive(Debug)]
 pub(super) struct WindowedPool {
     pub(super) pool: BlockPool,

@@ -39,7 +39,6 @@ pub(super) fn prepare(schema: &mut Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The schema as it was given.
 struct Whole {
     root: Value,
     /// What its texts refer to, among others.

@@ -52,12 +52,10 @@ struct Layer {
     /// The norm before the mixer.
     attention_norm: Option<Tensor>,
     mixer: Mixer,
-    /// The norm of the mixer's output.
     attention_result_norm: Option<Tensor>,
     /// The norm before the feed-forward layer.
     feed_forward_norm: Option<Tensor>,
     feed_forward: FeedForward,
-    /// The norm of the feed-forward layer's output.
     feed_forward_result_norm: Option<Tensor>,
     input: Option<LayerInput>,
     /// What the layer's result is multiplied with, the residual stream included.
@@ -668,18 +666,12 @@ impl Loader<'_> {
         config: &ModelConfig,
         names: &FeedForwardNames,
     ) -> Result<FeedForward, ModelError> {
-        let (router, correction, experts, shared, beside, sizes) = match names {
-            FeedForwardNames::Mixture {
-                router,
-                correction,
-                experts,
-                shared,
-                beside,
-                sizes,
-            } => (router, correction, experts, shared, beside, *sizes),
+        let names = match names {
+            FeedForwardNames::Mixture(names) => names,
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
         };
-        let router = std::slice::from_ref(router);
+        let sizes = names.sizes;
+        let router = std::slice::from_ref(&names.router);
         // Rounding it would choose other experts.
         let exact = TensorReader {
             compute: DType::F32,
@@ -687,12 +679,12 @@ impl Loader<'_> {
             ..self.checkpoint
         };
         let (mut router, bias) = exact.linear(router, config.biases.feed_forward)?;
-        if let Some(beside) = beside {
+        if let Some(beside) = &names.beside {
             let scale = (exact.vector(&beside.router_scale)? / (config.hidden as f64).sqrt())?;
             router = router.to_dtype(DType::F32)?.broadcast_mul(&scale)?;
         }
         let experts = (0..sizes.count)
-            .map(|index| match experts {
+            .map(|index| match &names.experts {
                 ExpertNames::Apart(experts) => self.gated(&experts[index]),
                 ExpertNames::Together { gate_up, down } if sizes.mxfp4 && self.keeps_blocks() => {
                     let [wide, narrow] = self
@@ -709,14 +701,14 @@ impl Loader<'_> {
                 }
             })
             .collect::<Result<_, ModelError>>()?;
-        let shared = shared.as_ref().map(|names| {
+        let shared = names.shared.as_ref().map(|names| {
             let weight = names.weight.as_ref().map(|name| {
                 let (weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
                 Ok::<_, ModelError>(Linear::exact(weight, None)?)
             });
             Ok::<_, ModelError>((self.gated(&names.expert)?, weight.transpose()?))
         });
-        let correction = correction.as_ref();
+        let correction = names.correction.as_ref();
         let correction = correction.map(|name| self.checkpoint.numbers(name));
         let mut mixture = Mixture {
             router: Linear::exact(router, bias)?,
@@ -726,7 +718,7 @@ impl Loader<'_> {
             config: sizes,
             scales: None,
         };
-        let Some(names) = beside else {
+        let Some(names) = &names.beside else {
             return Ok(FeedForward::Mixture(Box::new(mixture)));
         };
         let checkpoint = &self.checkpoint;

@@ -8,7 +8,6 @@ use candle_core::{Device, Tensor};
 use super::linear::Linear;
 use super::{ModelError, ops};
 
-/// A table of rows by token.
 pub(super) enum Table {
     /// `[tokens, width]`, as stored.
     Own(Tensor),

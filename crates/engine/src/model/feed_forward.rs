@@ -48,7 +48,6 @@ pub(crate) struct Gated {
     pub(crate) gate_up: Linear,
     /// `[hidden, width]`
     pub(crate) down: Linear,
-    /// The activation that combines gate and up.
     pub(crate) activation: Activation,
 }
 

@@ -51,7 +51,6 @@ impl Linear {
         Self::new(weight, bias, weight_type)
     }
 
-    /// A layer of the CPU from a packed weight.
     pub(crate) fn packed(weight: PackedMatrix, bias: Option<Tensor>) -> Self {
         Self {
             weight: Weight::Packed(weight),

@@ -27,6 +27,9 @@
 //! chunked and whether its prefix was shared (`tests/model/attention.rs`, `tests/model/golden_logits.rs`). Every sum is taken in an
 //! order that depends on the model and on absolute positions alone, never on how many rows are computed together.
 
+// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
+#![allow(clippy::inline_always)]
+
 pub mod attention;
 pub mod batch;
 pub mod cpu;

@@ -80,7 +80,6 @@ impl From<&Weights> for WeightType {
     }
 }
 
-/// What a checkpoint's weights are stored in.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredAs {
     /// Most of them.

@@ -58,7 +58,6 @@ impl Profile {
         Self::default()
     }
 
-    /// A profile that collects spans.
     pub fn on() -> Self {
         Self {
             on: true,

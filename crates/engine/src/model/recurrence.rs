@@ -118,7 +118,6 @@ impl LayerState {
     }
 }
 
-/// A row of the prepared step.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     first: usize,

@@ -171,7 +171,6 @@ impl TensorReader<'_> {
         Ok(self.weights.get_slice(name, self.device, dtype, part)?)
     }
 
-    /// The sinks of this GPU's heads.
     #[cfg(feature = "cuda")]
     pub(super) fn sinks(&self, name: &str) -> Result<Tensor, ModelError> {
         if self.shard.is_whole() {
@@ -424,7 +423,6 @@ impl TensorReader<'_> {
         Some(rows.collect())
     }
 
-    /// The rows of queries' projection that are gates.
     fn gate_rows(&self) -> Vec<usize> {
         let head_dim = self.config.head_dim;
         let heads = 0..self.config.heads;
@@ -432,7 +430,6 @@ impl TensorReader<'_> {
         rows.collect()
     }
 
-    /// The gate of what attention's heads return.
     pub(super) fn head_gate(&self, names: &[String]) -> Result<Projection, ModelError> {
         let rows = self.gate_rows().into_iter().map(|row| row as u32);
         let rows = Tensor::from_iter(rows, self.device)?;

@@ -32,7 +32,6 @@ pub(crate) enum Kind {
     Any,
     /// The verdict misses its label, or the rules.
     Miss(Miss),
-    /// The trials of the sample disagree.
     Trials,
 }
 

@@ -86,7 +86,6 @@ impl Browser {
         Ok((browser, progress))
     }
 
-    /// The verdicts read so far.
     pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,6 @@ use crate::eval::{Labelled, Samples, Scored, Task, scored};
 use juror_data::verdict::Status;
 use juror_data::{Rows, VerdictLine};
 
-/// The place of a verdict's line, and its reward.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VerdictPlace {
     pub(super) offset: u64,
@@ -167,12 +166,10 @@ impl Index {
         self.scored.len() + self.replaced
     }
 
-    /// The verdict of a line.
     pub(crate) fn at_line(&self, line: u32) -> Option<usize> {
         self.scored.iter().position(|scored| scored.line == line)
     }
 
-    /// The reward of a verdict.
     pub(crate) fn reward(&self, at: usize) -> Option<f32> {
         let reward = self.places.get(at)?.reward;
         (!reward.is_nan()).then_some(reward)
@@ -195,7 +192,6 @@ impl Index {
         said == Some(JUDGED | SAID_TRUE | SAID_FALSE)
     }
 
-    /// Whether any sample has a label.
     pub(crate) fn has_labels(&self) -> bool {
         self.samples.labelled.iter().any(Labelled::has_any)
     }

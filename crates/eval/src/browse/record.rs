@@ -113,7 +113,6 @@ impl Files {
 }
 
 impl Index {
-    /// What is needed to read a verdict.
     pub(super) fn needed(&self, at: u32) -> Option<Needed> {
         Some(Needed {
             at,

@@ -51,7 +51,6 @@ pub(crate) struct Search {
     raw: Option<bytes::Regex>,
 }
 
-/// A verdict's line and its texts.
 type Held = (Map<String, Value>, Texts);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

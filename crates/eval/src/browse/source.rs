@@ -20,7 +20,6 @@ pub(super) struct Source {
     file: Mutex<File>,
     /// Its device and inode number.
     number: Option<(u64, u64)>,
-    /// Whether its lines are those of a journal.
     pub(super) is_journal: bool,
     /// Whether it is the file itself, which may grow, not a copy of its content.
     pub(super) can_grow: bool,
@@ -98,7 +97,6 @@ impl Source {
         !stays && target.exists() && (target != self.path || file_number(&target) != self.number)
     }
 
-    /// Whether these bytes still end at this offset.
     pub(super) fn still_has(&self, last: &[u8], end: u64) -> bool {
         let mut found = Vec::new();
         let start = end - last.len() as u64;

@@ -16,7 +16,6 @@ use crate::EvalError;
 use juror_data::output::{CellKind, Column, OutputError, OutputFile, OutputFormat};
 use juror_data::{Sample, Samples as _};
 
-/// The form of texts in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Plain texts: `prompt` and `completion`, or `prompt`, `chosen` and `rejected`.
@@ -214,7 +213,6 @@ impl Output<'_> {
             .unwrap_or_default()
     }
 
-    /// A text in the chosen form.
     fn text(&self, role: &str, text: String) -> Value {
         match self.form {
             Form::Text => Value::String(text),

@@ -178,7 +178,6 @@ fn texts(judged: &Judged, responses: &[Response]) -> Result<HashMap<u32, blake3:
     Ok(texts)
 }
 
-/// What is needed of a response to make pairs.
 #[derive(Debug, Clone, Copy)]
 struct Response {
     place: u32,

@@ -12,7 +12,6 @@ pub struct WantedResponses {
     pub per_question: Option<usize>,
     /// The smallest share of the readable trials that judge the response right; without it, more than half.
     pub min_c: Option<f64>,
-    /// The smallest mean reward.
     pub min_reward: Option<f64>,
     /// The seed that decides among equally good responses.
     pub seed: u64,

@@ -17,7 +17,6 @@ use juror_data::each_row;
 /// The largest product of points and resamples.
 const WORK: usize = 100_000_000;
 
-/// The most columns of a table.
 const COLUMNS: usize = 500;
 
 /// With fewer points R² has no interval: their resamples repeat so few different points that the line fits them by chance.

@@ -267,7 +267,6 @@ impl LabelColumns {
     }
 }
 
-/// Which letters occur among labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LettersSeen {
     /// `C`, which is read when all labels are known.
@@ -339,7 +338,6 @@ fn truth(value: &Value, of: Option<Letters>, seen: &mut LettersSeen) -> Result<O
     }
 }
 
-/// The label of a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Label {
     /// Whether the final answer is right.

@@ -58,7 +58,6 @@ pub struct Preferences {
     pub mean_of_subjects: Option<f64>,
 }
 
-/// The verdicts of a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
     better: Extremes,

@@ -35,7 +35,6 @@ impl Names {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
-    /// The number of a name.
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }
@@ -46,7 +45,6 @@ impl Names {
     }
 }
 
-/// A sample and its label.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Labelled {
     /// Whether the final answer is right.
@@ -55,9 +53,7 @@ pub struct Labelled {
     pub overall: Option<bool>,
     /// Whether the derivation is right.
     pub process: Option<bool>,
-    /// The number of its subject.
     pub subject: Option<u32>,
-    /// The number of its answer's type.
     pub(crate) answer_type: Option<u32>,
     /// The length of the response in characters; 0 if it was not read.
     pub(crate) response_length: u32,
@@ -252,7 +248,6 @@ impl Samples {
     }
 }
 
-/// The parts of a verdict that are scored.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
     /// The sample's index in [`Samples::labelled`].
@@ -275,11 +270,9 @@ pub struct Scored {
     pub(crate) process_probability: Option<f64>,
     /// The judge's probability of a right final answer.
     pub(crate) outcome_probability: Option<f64>,
-    /// Tokens that the judge generated.
     pub generated: u32,
 }
 
-/// A file of verdicts, scored.
 #[derive(Debug, Default)]
 pub struct Verdicts {
     /// The verdicts whose samples have labels, in the file's order.
@@ -296,7 +289,6 @@ pub struct Verdicts {
     pub(crate) without_verdict: usize,
     /// Where these follow all that have one, how many have one.
     pub(crate) first_judged: Option<usize>,
-    /// The most trials of a sample.
     pub(crate) trials: u32,
     /// If responses are labelled as better or worse than others: the sample and reward of each trial (without a reward 1 or
     /// 0, by the overall verdict), and for rankings each response's score; `None` if there is no readable one.
@@ -528,7 +520,6 @@ pub(crate) fn labelled_line<'l>(
     Ok((line, Some(label)))
 }
 
-/// What a verdict keeps of its row.
 fn kept(line: &VerdictLine) -> Result<Map<String, Value>, String> {
     line.input.map_or_else(
         || Ok(Map::new()),
@@ -536,7 +527,6 @@ fn kept(line: &VerdictLine) -> Result<Map<String, Value>, String> {
     )
 }
 
-/// The keys that a verdict keeps of its row.
 fn kept_keys(row: &[u8]) -> Vec<String> {
     let kept = VerdictLine::parse(row).and_then(|line| kept(&line));
     kept.map_or(Vec::new(), |kept| {

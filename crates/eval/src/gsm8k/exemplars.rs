@@ -25,7 +25,6 @@ const SOLUTION: [&str; 2] = ["answer", "target"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemplar {
     pub(crate) question: String,
-    /// The solution as it was written.
     written: String,
     /// The solution's steps, without the answer.
     steps: String,

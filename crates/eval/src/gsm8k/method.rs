@@ -79,7 +79,6 @@ impl fmt::Display for Method {
     }
 }
 
-/// What a method found in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<const S: usize> {
     /// The answer in the form that the method compares; `None` is the `[invalid]` of other reports.

@@ -27,7 +27,6 @@ const SOLVER: &str = "solver";
 const FINISH_REASONS: &str = "finish_reasons";
 const ERROR: &str = "error";
 
-/// The labels that responses are scored against.
 #[derive(Debug, Default)]
 pub struct LabelSets {
     /// The original ones; `None` if the responses bring their own references.
@@ -53,7 +52,6 @@ pub struct Question {
     pub responses: Vec<Response>,
 }
 
-/// All responses of some files.
 #[derive(Debug, Default)]
 pub struct Responses {
     /// The questions that have responses, in the order in which they occur.

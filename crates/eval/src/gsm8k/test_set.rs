@@ -112,7 +112,6 @@ impl SetIdentity {
 /// Questions with their right answers, by the question's text.
 #[derive(Debug)]
 pub struct TestSet {
-    /// The identity of its files.
     pub identity: SetIdentity,
     /// The rows, without responses, in the file's order.
     pub samples: Vec<Sample>,
@@ -241,7 +240,6 @@ impl TestSet {
         Ok(set)
     }
 
-    /// The row with this question.
     pub(crate) fn find(&self, question: &str) -> Option<&Sample> {
         self.samples.get(*self.places.get(question_key(question))?)
     }

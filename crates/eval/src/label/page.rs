@@ -22,7 +22,6 @@ use juror_base::threads::lock;
 use juror_data::Sample;
 use juror_judge::server::{ServerError, asset, serve_pages};
 
-/// The template of the page, by its name.
 pub(crate) const TEMPLATES: [(&str, &str); 1] = [("label.html", include_str!("label.html"))];
 
 const SCRIPT: &str = include_str!("label.js");
@@ -35,7 +34,6 @@ struct App {
     token: String,
 }
 
-/// One person's progress through the queue.
 pub struct QueueProgress {
     session: Session,
     /// The last label, with its sample.
@@ -98,7 +96,6 @@ async fn blocking(work: impl FnOnce() -> Response + Send + 'static) -> Response 
     done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
-/// The page that asks for the current sample.
 async fn ask(State(app): State<Arc<App>>) -> Response {
     blocking(move || match page(&app) {
         Ok(page) => Html(page).into_response(),

@@ -106,7 +106,6 @@ impl LabelPair {
         }
     }
 
-    /// The number of samples that both labelled.
     pub fn both(&self) -> usize {
         self.agreed.len() + self.differing.len()
     }
@@ -118,7 +117,6 @@ impl LabelPair {
     }
 }
 
-/// A task's value in a label.
 type OfLabel = fn(&LabelLine) -> Option<bool>;
 
 const FIELDS: [(Task, OfLabel); 3] = [

@@ -32,7 +32,6 @@ pub struct Reasons {
     /// The rules say otherwise than the judge.
     pub(crate) rules: bool,
     pub(crate) judges: bool,
-    /// The trials of a judge disagree.
     pub(crate) trials: bool,
     /// A judge gave no verdict.
     pub(crate) no_verdict: bool,
@@ -160,7 +159,6 @@ impl Queue {
         }))
     }
 
-    /// The number of samples in the queue.
     pub fn count(&self) -> usize {
         self.positions.len()
     }

@@ -22,7 +22,6 @@ impl Said {
         Self::SoundDerivation,
     ];
 
-    /// The key that says so.
     pub fn key(self) -> char {
         match self {
             Self::Right => 't',
@@ -32,14 +31,12 @@ impl Said {
         }
     }
 
-    /// The answer that a key stands for.
     pub fn of_key(key: char) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|said| said.key() == key.to_ascii_lowercase())
     }
 
-    /// What it says, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Right => "right, answer and derivation",

@@ -9,12 +9,9 @@ use crate::EvalError;
 use crate::eval::Scored;
 use juror_data::{Sample, Samples as _, id_hash};
 
-/// A step that can be undone.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The sample at this position was labelled.
     Labelled(usize),
-    /// The sample at this position was skipped.
     Skipped(usize),
 }
 
@@ -35,7 +32,6 @@ pub struct Session {
     annotator: String,
     /// Positions without a label so far.
     left: VecDeque<usize>,
-    /// The number of skipped samples.
     skipped: usize,
     steps: Vec<Step>,
 }
@@ -96,7 +92,6 @@ impl Session {
         self.steps.len()
     }
 
-    /// The number of skipped samples.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
@@ -145,14 +140,12 @@ impl Session {
         Ok(true)
     }
 
-    /// Why a sample is in the queue.
     pub fn reasons(&self, sample: &Sample) -> Reasons {
         let position = self.queue.rows.position(sample.index);
         let found = position.and_then(|position| self.queue.reasons.get(&position));
         found.copied().unwrap_or_default()
     }
 
-    /// The judges' verdicts on a sample.
     pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, EvalError> {
         let mut shown = Vec::new();
         for judge in &self.queue.judges {

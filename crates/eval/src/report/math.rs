@@ -197,7 +197,6 @@ fn space(ems: f32) -> Event<'static> {
     }
 }
 
-/// A length in em, roughly.
 fn ems(length: Dimension) -> f32 {
     let value = match length.unit {
         DimensionUnit::Em => 1.0,

@@ -5,7 +5,6 @@ use crate::eval::{Estimate, Evaluation, Interval, NoBetter, Share};
 /// Stands for a missing figure.
 pub const DASH: &str = "–";
 
-/// A share of 1 in percent.
 pub(crate) fn percent(value: f64) -> String {
     format!("{:.1}", 100.0 * value)
 }
@@ -20,7 +19,6 @@ pub fn percent_or_dash(value: Option<f64>) -> String {
     or_dash(value, percent)
 }
 
-/// An interval of shares in percent.
 pub(crate) fn range([low, high]: Interval) -> String {
     format!("{:.1}–{:.1}", 100.0 * low, 100.0 * high)
 }
@@ -129,7 +127,6 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// A number with separated thousands.
 pub(crate) fn grouped(number: usize) -> String {
     if number < 1000 {
         return number.to_string();

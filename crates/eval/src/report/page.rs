@@ -13,7 +13,6 @@ use serde::Serialize;
 
 use super::text;
 
-/// The stylesheet of all pages.
 pub(crate) const STYLE: &str = include_str!("report.css");
 
 /// The templates. Every value is escaped, with invisible characters made visible. The filter `text` makes HTML of a text,

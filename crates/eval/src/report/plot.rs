@@ -146,7 +146,6 @@ pub enum Mark {
     },
     Line {
         ends: [[f64; 2]; 2],
-        /// A class of the stylesheet.
         class: &'static str,
     },
 }
@@ -157,7 +156,6 @@ pub struct Plot {
     pub id: String,
     /// What it shows, for readers who cannot see it.
     pub title: String,
-    /// A longer description of what it shows.
     pub description: String,
     pub x: Axis,
     pub y: Axis,

@@ -60,7 +60,6 @@ impl Text {
 pub(crate) struct Answers {
     /// Whether the derivation is right.
     pub(crate) process: Option<bool>,
-    /// Whether the final answer is right.
     pub(crate) outcome: Option<bool>,
     pub(crate) overall: Option<bool>,
 }
@@ -120,7 +119,6 @@ impl Judgement {
 pub(crate) struct Tag {
     /// Its name in lower-case letters and `_`, also a CSS class.
     pub(crate) name: &'static str,
-    /// The text that is shown.
     pub(crate) text: String,
 }
 
@@ -134,7 +132,6 @@ pub(crate) struct Article {
     pub(crate) trial: Option<u32>,
     /// What the question is about.
     pub(crate) subject: Option<String>,
-    /// What kind of answer it has.
     pub(crate) answer_type: Option<String>,
     /// Remarkable things about it.
     pub(crate) tags: Vec<Tag>,
@@ -147,7 +144,6 @@ pub(crate) struct Article {
     pub(crate) judgements: Vec<Judgement>,
     /// The rules' result for the final answer.
     pub(crate) rules: Option<bool>,
-    /// Whether it is shown open.
     pub(crate) open: bool,
     /// Whether the first verdict stands in its first line.
     pub(crate) brief: bool,

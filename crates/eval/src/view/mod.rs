@@ -25,7 +25,6 @@ use juror_judge::server::{ServerError, serve_pages};
 
 pub(crate) use routes::VIEW_STYLE;
 
-/// The templates of the pages, by their names.
 pub(crate) const TEMPLATES: [(&str, &str); 8] = [
     ("view/head.html", include_str!("head.html")),
     ("view/summary.html", include_str!("summary.html")),

@@ -52,7 +52,6 @@ pub(super) fn verdict(app: &App, line: u32, write: Write) {
     finish(result, write);
 }
 
-/// The counts, as part of a page.
 pub(super) fn summary(app: &App) -> Result<String, minijinja::Error> {
     let summary = Summary::new(&app.browser, &app.figures);
     let words = summary_words(&summary, app.trouble().as_deref());
@@ -80,7 +79,6 @@ fn finish(result: Result<(), Unfinished>, write: Write) {
     }
 }
 
-/// The beginning of a page.
 fn head(app: &App, title: &str, form: Option<&Value>) -> Result<String, minijinja::Error> {
     let file = app.browser.path.display().to_string();
     let summary = summary(app)?;
@@ -250,7 +248,6 @@ fn nav(label: &str, text: &str, links: &Value) -> Result<String, minijinja::Erro
     )
 }
 
-/// The end of a page, with links to others.
 fn foot(text: &str, links: &Value) -> Result<String, minijinja::Error> {
     render(
         "view/foot.html",

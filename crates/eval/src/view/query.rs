@@ -8,7 +8,6 @@ use juror_data::verdict::Status;
 /// The default number of verdicts on a page.
 const SIZE: usize = 20;
 
-/// The most verdicts on a page.
 const MOST: usize = 100;
 
 /// What a page is asked to show.
@@ -16,7 +15,6 @@ const MOST: usize = 100;
 pub(super) struct Query {
     pub(super) filter: Filter,
     pub(super) sort: Sort,
-    /// The text that is searched for.
     pub(super) text: String,
     pub(super) within: Within,
     /// The page's number, from 1; for a search, the number of the page on which its first verdict would be.

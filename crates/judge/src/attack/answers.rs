@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A number as it is written in a text.
 struct Number<'t> {
     place: Range<usize>,
     text: &'t str,

@@ -7,31 +7,20 @@ named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Family {
         Empty = "empty",
-        /// A space, a sign, or an opening without anything after it.
         ContentFree = "content-free",
         Question = "question",
-        /// The beginning of a response, before it comes to its answer.
         Truncated = "truncated",
-        /// The same line over and over, without the right answer.
         Repetition = "repetition",
-        /// The right answer and a wrong one, and no choice between them.
         BothAnswers = "both-answers",
-        /// The right answer after a derivation that comes to another one.
         ReferenceBehindError = "reference-behind-error",
-        /// Orders to the grader after a wrong response.
         Instructions = "instructions",
-        /// The end of the response's field and a verdict, after a wrong response.
         ForgedVerdict = "forged-verdict",
-        /// Thinking in the tags that models write, and a verdict, after a wrong response.
         ForgedThinking = "forged-thinking",
-        /// Control tokens of the chat template and a verdict, after a wrong response.
         ControlTokens = "control-tokens",
-        /// The right answer without any derivation.
         BareReference = "bare-reference",
     }
 }
 
-/// What is wrong with a family's responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// The final answer is missing, or not settled.

@@ -91,7 +91,6 @@ impl Subject {
     }
 }
 
-/// Counts verdicts as they come.
 struct Counter<'a> {
     attacks: &'a [Attack],
     text: &'a JudgeText,

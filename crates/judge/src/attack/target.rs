@@ -23,7 +23,6 @@ pub struct Target {
     pub(super) verdicts: Vec<String>,
     /// The model's own tags around its thinking.
     pub(super) thinking: Option<(String, String)>,
-    /// The control tokens of the model's vocabulary.
     pub(super) control_tokens: Vec<String>,
 }
 

@@ -30,7 +30,6 @@ pub struct Export {
     pub template: PromptTemplate,
     /// Sampling, length, trials, seed, and which samples the rules decide beforehand.
     pub options: RunOptions,
-    /// The model's name in the requests.
     pub model: String,
     /// A system message before the prompt.
     pub system_prompt: Option<String>,

@@ -16,18 +16,15 @@ const AT_ONCE: usize = 512;
 
 /// Answers to be read, resolved.
 pub struct Import<'a> {
-    /// The samples that were asked about.
     pub samples: &'a Rows,
     /// How often each was asked about.
     pub trials: u32,
     pub outputs: &'a [PathBuf],
-    /// The protocol they were asked under.
     pub protocol: &'a dyn Protocol,
     /// Its prompt text, or the user's own.
     pub template: &'a PromptTemplate,
     /// Leave out lines that cannot be used.
     pub skip_bad: bool,
-    /// How long a line may be.
     pub max_line: LineLimit,
     pub out: Option<&'a Path>,
 }

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use crate::openai::request::GenerationRequest;
 use crate::wire::Route;
 
-/// A request with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchRequest {
     pub custom_id: String,
@@ -23,7 +22,6 @@ pub struct BadRequest {
 }
 
 impl BatchRequest {
-    /// Reads a line of a batch file.
     pub fn parse(line: &str) -> Result<Self, BadRequest> {
         let nameless = |why: String| BadRequest {
             custom_id: None,

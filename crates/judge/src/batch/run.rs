@@ -38,7 +38,6 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// How often the journal is synced to disk.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
-/// Where the requests of a batch are.
 pub enum Requests {
     File(PathBuf),
     /// They were made here: a line of a batch file each.

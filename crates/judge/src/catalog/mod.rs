@@ -18,7 +18,6 @@ use juror_hub::{Hub, Snapshot, Want, Watch};
 use juror_engine::checkpoint::gguf::Gguf;
 use juror_engine::checkpoint::{Adapter, CheckpointError, EmbeddedModel, ModelSource};
 
-/// Models compiled into the binary.
 static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
     name: "tiny",
     config: include_str!("../../models/tiny/config.json"),
@@ -29,7 +28,6 @@ static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
     weights: include_bytes!("../../models/tiny/model.safetensors"),
 }];
 
-/// Models compiled into the binary.
 pub fn embedded() -> &'static [&'static EmbeddedModel] {
     &EMBEDDED
 }

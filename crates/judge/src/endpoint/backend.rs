@@ -28,7 +28,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Bytes of a thread's stack: it waits most of the time.
 const STACK: usize = 1 << 20;
 
-/// What answers the requests of a judge.
 pub(super) fn idle_backend(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> IdleBackend {
     let (served, text) = (Arc::clone(served), Arc::clone(text));
     let name = served.endpoint.client.base().to_owned();
@@ -406,7 +405,6 @@ impl Shared {
         }
     }
 
-    /// For a fault of the request.
     fn refused(&self, request: Request, why: &str) -> Completion {
         let why = format!("{}: {why}", self.endpoint().client.base());
         let answered = Answered::default();

@@ -349,14 +349,12 @@ fn too_late(patience: Duration) -> String {
     format!("no answer within {} s", patience.as_secs())
 }
 
-/// What an error has under a key.
 fn part(json: &Value, key: &str) -> Option<String> {
     json.get("error").unwrap_or(json)[key]
         .as_str()
         .map(str::to_owned)
 }
 
-/// The message of an error.
 fn message(json: &Value) -> Option<String> {
     let error = json.get("error").unwrap_or(json);
     part(json, "message").or_else(|| error.as_str().map(str::to_owned))

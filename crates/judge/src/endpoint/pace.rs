@@ -26,7 +26,6 @@ const MINUTE: Duration = Duration::from_mins(1);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoTurn {
     Ended,
-    /// The budget of tokens is spent.
     Spent(u64),
 }
 

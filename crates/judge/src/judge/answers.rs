@@ -23,9 +23,7 @@ const CHANNEL: &str = "<|channel|>";
 
 /// How the answers of a judge that runs elsewhere are read.
 pub struct AnswerReader {
-    /// The protocol they were asked under.
     pub protocol: Arc<dyn Protocol>,
-    /// Writes the prompts as they were asked.
     pub prompt: PlainPrompt,
     /// The judge, where its files are at hand: its thinking and its domain.
     pub judge: Option<JudgeText>,
@@ -45,7 +43,6 @@ pub struct Answers {
     reader: AnswerReader,
     /// By the sample's position and the trial; an error is why the engine gave none.
     by_trial: HashMap<(usize, u32), Result<EngineAnswer, String>>,
-    /// Hash of the files the answers were read from.
     pub(super) hash: String,
 }
 

@@ -39,13 +39,11 @@ impl Answerer {
 }
 
 pub struct NamedSetup {
-    /// Its name in verdicts and messages.
     pub name: String,
     /// What it is made of.
     pub setup: ServiceSetup,
 }
 
-/// The judges of a server.
 pub(crate) struct Judges {
     services: Arc<[Named]>,
     /// How they give one verdict, where there are several.
@@ -313,7 +311,6 @@ fn command_all(services: &[Named], sleeps: bool, done: Done) {
     }
 }
 
-/// The phase of two judges together.
 fn both(one: Phase, other: Phase) -> Phase {
     let rank = |phase: &Phase| match phase {
         Phase::Failed(_) => 0,

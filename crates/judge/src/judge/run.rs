@@ -44,7 +44,6 @@ const IN_PARALLEL: usize = 8;
 /// How often it is looked whether the run is interrupted.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
 /// Judges with a model on one or more engines, which take their requests from one queue. What a verdict says does not
@@ -178,13 +177,11 @@ enum Event {
     Failed(JudgeError),
 }
 
-/// What the model says on a trial.
 struct AnsweredTrial {
     asked: AskedTrial,
     reply: Result<Answered, Unanswered>,
 }
 
-/// A trial that the model is asked about.
 struct AskedTrial {
     subject: Arc<Subject>,
     trial: u32,

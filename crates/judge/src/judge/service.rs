@@ -51,7 +51,6 @@ pub trait TakeVerdict: Send + Sync {
     fn is_wanted(&self) -> bool;
 }
 
-/// What a service is made of.
 pub struct ServiceSetup {
     pub model: JudgeModel,
     /// Its text side under a protocol.
@@ -60,7 +59,6 @@ pub struct ServiceSetup {
     pub options: RunOptions,
     /// Where the model runs: one engine for each.
     pub devices: Vec<DeviceChoice>,
-    /// What the user asked of the engines.
     pub engine: EngineOptions,
 }
 
@@ -79,7 +77,6 @@ struct Shared {
     next_sample: AtomicUsize,
 }
 
-/// What waits for a worker.
 #[derive(Default)]
 struct Work {
     waiting: Mutex<Waiting>,
@@ -108,7 +105,6 @@ enum Job {
     },
 }
 
-/// A sample that the model is asked about.
 struct AskedSample {
     subject: Subject,
     /// Its place in the call.

@@ -49,13 +49,11 @@ pub struct Session {
     pub data_origins: Vec<String>,
     /// How many samples the input had for the run that this one goes on with, all shards together.
     pub earlier_samples: Option<usize>,
-    /// The shard they were taken from.
     pub shard: Option<Shard>,
     pub options: RunOptions,
     pub source: VerdictSource,
     /// The protocol and the hash of its prompt text.
     pub protocol: Identity,
-    /// The model's name, as the user gave it.
     pub model_name: String,
     /// What a million tokens of prompts and of answers cost, if that is known.
     pub price: Option<(f64, f64)>,
@@ -75,13 +73,11 @@ pub struct ModelRun {
     pub text: Arc<JudgeText>,
     /// Where it runs: one engine for each.
     pub devices: Vec<DeviceChoice>,
-    /// What the user asked of the engine.
     pub engine: EngineOptions,
     /// Where answers are kept for other runs, and how many bytes of them.
     pub cache: Option<(PathBuf, u64)>,
 }
 
-/// Where a run's results go.
 #[derive(Debug, Default)]
 pub struct RunOutputs {
     /// The verdicts; none for standard output, which has no journal.

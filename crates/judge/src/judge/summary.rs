@@ -123,11 +123,9 @@ pub struct Summary {
     pub not_sure: usize,
     /// Verdicts with a reward, and the sum of the rewards.
     pub rewards: (usize, f64),
-    /// Verdicts whose process is right.
     pub process: Share,
     /// Verdicts that are `ok` and whose outcome is right.
     pub outcome: Share,
-    /// Verdicts that are right overall.
     pub overall: Share,
     /// Right final answers whose derivation the judge refuses: lucky guesses, and its own errors.
     pub lucky_guesses: usize,

@@ -55,9 +55,7 @@ const REMEMBERED: usize = 64;
 /// Texts of up to so many bytes are tokenised without a check of how many tokens they have at least.
 const SURELY_TOKENISED: usize = 64 << 10;
 
-/// A model's text side, for any conversation.
 pub struct ChatModel {
-    /// Its name, as the user gave it.
     pub name: String,
     pub config: ModelConfig,
     pub generation: GenerationDefaults,
@@ -73,7 +71,6 @@ pub struct ChatModel {
     pub chat: Option<ChatTemplate>,
     style: Option<ThinkingStyle>,
     grammars: OnceLock<Grammars>,
-    /// Tokens that are white space.
     blank: OnceLock<TokenSet>,
     /// See [`Tokenizer::token_bytes`]; empty where there are none.
     token_bytes: OnceLock<Vec<Vec<u8>>>,
@@ -174,7 +171,6 @@ impl ChatModel {
         self.style.is_some()
     }
 
-    /// The tokens that are white space.
     pub(super) fn blank(&self) -> &TokenSet {
         self.blank
             .get_or_init(|| self.tokenizer.blank().into_iter().collect())
@@ -247,7 +243,6 @@ impl ChatModel {
         self.checked(tokens, most, None)
     }
 
-    /// A conversation as the chat template renders it.
     fn conversation(
         &self,
         messages: &[Message],

@@ -60,7 +60,6 @@ pub(crate) enum RawPrompt {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRequest {
-    /// The model that it names.
     pub(crate) model: Option<String>,
     /// What is to be answered.
     pub(crate) asked: GenerationInput,
@@ -158,7 +157,6 @@ impl GenerationRequest {
         Ok(request)
     }
 
-    /// How many answers it asks for.
     pub(crate) fn answers(&self) -> usize {
         let prompts = match &self.asked {
             GenerationInput::Chat(..) => 1,
@@ -350,7 +348,6 @@ fn is_all_read(part: &Value) -> bool {
     keys.all(|key| key == "type" || key == read)
 }
 
-/// Variables of the chat template.
 fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String> {
     let mut variables = match body.remove("chat_template_kwargs") {
         None => Map::new(),

@@ -58,7 +58,6 @@ impl Responder<'_> {
         })
     }
 
-    /// One of the choices of an answer.
     pub(super) fn choice(
         &self,
         request: &GenerationRequest,

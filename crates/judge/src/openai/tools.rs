@@ -15,7 +15,6 @@ use juror_engine::grammar::GrammarSource;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tools {
     functions: Vec<Function>,
-    /// The request has named it.
     is_named: bool,
 }
 

@@ -35,11 +35,9 @@ pub(super) struct Statement {
     pub(super) span: Range<usize>,
     /// The field's text, shortened.
     pub(super) found: String,
-    /// The closing tag was there.
     pub(super) closed: bool,
 }
 
-/// A field of a block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) statement: Option<Statement>,

@@ -35,7 +35,6 @@ use juror_engine::grammar::GrammarSource;
 /// The largest compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
 
-/// What a protocol's file says.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
@@ -61,7 +60,6 @@ pub(super) struct File {
     pub(super) answer: AnswerFile,
 }
 
-/// The file with the form of a constrained answer.
 #[derive(Debug, Clone)]
 pub(super) enum FormFile {
     Schema(PathBuf),

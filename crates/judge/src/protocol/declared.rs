@@ -46,7 +46,6 @@ const BUILT_IN: &[(&str, &str, Option<&str>)] = &[
     built_in_file!("pairwise"),
 ];
 
-/// A protocol that was declared in a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Declared {
     name: String,

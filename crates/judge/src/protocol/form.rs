@@ -32,7 +32,6 @@ pub(super) trait AnswerForm: Debug + Send + Sync {
     /// What a constrained answer is; none where this form leaves it free.
     fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold>;
 
-    /// Reads what was chosen in the scaffold.
     fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable>;
 
     /// The words of the verdict with their numbers, where they are others than true and false.

@@ -21,7 +21,6 @@ use super::{ParsedVerdict, Unreadable, Yields, shorten};
 use juror_data::verdict::ParseRule;
 use juror_engine::grammar::GrammarSource;
 
-/// The keys of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Keys {
     pub(super) verdict: String,

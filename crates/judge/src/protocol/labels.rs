@@ -185,7 +185,6 @@ impl Labels {
         self.known.iter().find(|label| label.spellings().any(is_it))
     }
 
-    /// The names of all labels.
     pub(super) fn listed(&self) -> String {
         let names: Vec<&str> = self.known.iter().map(|label| label.name.as_str()).collect();
         listed(&names)
@@ -246,7 +245,6 @@ impl Labels {
         }
     }
 
-    /// The label that the groups of a match name.
     fn of_match(&self, captures: &Captures<'_>) -> Result<Option<Found>, Unreadable> {
         let mut found: Option<Found> = None;
         for group in captures.iter().skip(1).flatten() {

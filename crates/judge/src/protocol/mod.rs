@@ -121,12 +121,10 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether a sample needs a reference answer.
     fn needs_reference(&self) -> bool {
         true
     }
 
-    /// Whether a sample is judged by a rubric.
     fn needs_rubric(&self) -> bool {
         false
     }
@@ -353,7 +351,6 @@ pub fn known() -> impl Iterator<Item = &'static Arc<dyn Protocol>> {
     declared::names().filter_map(declared::built_in)
 }
 
-/// The built-in protocol of that name.
 pub fn find(name: &str) -> Option<Arc<dyn Protocol>> {
     declared::built_in(name).cloned()
 }

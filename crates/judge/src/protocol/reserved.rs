@@ -380,7 +380,6 @@ pub(super) fn folded(text: &str) -> String {
     folded
 }
 
-/// The line below a heading that is underlined.
 pub(super) fn is_underline(line: &str) -> bool {
     let line = line.trim_matches(is_space);
     let of = |sign: char| line.chars().all(|character| character == sign);

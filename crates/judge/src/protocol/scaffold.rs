@@ -15,7 +15,6 @@ pub struct Scaffold {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A part of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
     /// Text of the judge's own, up to where it ends its answer. Where that can be read, nothing follows; only as the first.
@@ -71,7 +70,6 @@ pub struct Filled {
 const TRUE_OR_FALSE: [&str; 2] = [" True", " False"];
 
 impl Scaffold {
-    /// An answer of a grammar.
     pub(super) fn of_grammar(source: &Arc<GrammarSource>) -> Self {
         Self {
             parts: vec![Part::Grammar(Arc::clone(source))],
@@ -201,7 +199,6 @@ impl Filled {
         self.word(field).map(|word| word == TRUE_OR_FALSE[0].trim())
     }
 
-    /// What was chosen for a field.
     pub(super) fn word(&self, field: ChoiceField) -> Option<&str> {
         let mut choices = self.choices.iter();
         choices.find_map(|(of, word)| (*of == field).then_some(word.trim()))

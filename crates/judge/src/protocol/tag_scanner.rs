@@ -40,7 +40,6 @@ impl TagName {
     }
 }
 
-/// A tag in a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
     pub(crate) name: TagName,

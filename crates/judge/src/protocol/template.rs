@@ -103,7 +103,6 @@ pub enum MarksError {
     Repeated(FieldName),
 }
 
-/// A place in the template's own text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Text(String),
@@ -181,12 +180,10 @@ impl PromptTemplate {
         Ok(self)
     }
 
-    /// Is there a place for few-shot examples?
     pub(crate) fn has_few_shots_slot(&self) -> bool {
         self.parts.contains(&Part::FewShots)
     }
 
-    /// Whether it has a place for this field.
     pub fn has(&self, field: FieldName) -> bool {
         self.parts.contains(&Part::Field(field))
     }

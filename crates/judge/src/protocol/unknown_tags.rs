@@ -191,7 +191,6 @@ impl UnknownTags {
         self.in_word = false;
     }
 
-    /// A field of a verdict was read.
     pub(super) fn field(&mut self, name: TagName) {
         let at = match name {
             TagName::Process => 0,

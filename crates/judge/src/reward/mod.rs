@@ -69,7 +69,6 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Each field's name and weight.
     fn named(&self) -> [(&'static str, f64); 3] {
         [
             ("process", self.process),

@@ -20,7 +20,6 @@ pub(crate) struct Guided {
     pub(crate) left_out: usize,
 }
 
-/// How a constrained generation ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Ending {
     /// It was cut, by its limit or in its thinking.

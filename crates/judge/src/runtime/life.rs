@@ -46,13 +46,11 @@ pub(crate) enum CommandError {
 /// Backends that were built, with their sizes in words, or why not.
 pub(super) type Built = Result<(Vec<IdleBackend>, String), String>;
 
-/// A command, and who waits for it.
 struct Command {
     sleeps: bool,
     done: Vec<Done>,
 }
 
-/// Where a runtime is in its life.
 #[derive(Default)]
 pub(super) struct Life {
     state: BackendState,
@@ -70,7 +68,6 @@ pub(super) struct Life {
 
 #[derive(Default)]
 enum BackendState {
-    /// Backends are to be built.
     #[default]
     Unbuilt,
     /// Another thread builds them. If that fails after a wake, the runtime sleeps on.
@@ -87,7 +84,6 @@ enum BackendState {
 }
 
 impl Life {
-    /// That of a runtime whose backends were given.
     pub(super) fn of_given() -> Self {
         Self {
             state: BackendState::Ready,
@@ -205,7 +201,6 @@ impl Owner {
         }
     }
 
-    /// Takes backends that were built.
     pub(super) fn built(&mut self, built: Built) {
         let was_woken = matches!(self.life.state, BackendState::Building { was_woken: true });
         let started = built.and_then(|(backends, sizes)| {

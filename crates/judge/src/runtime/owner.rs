@@ -27,7 +27,6 @@ const SHORT: usize = 128;
 /// Messages that are taken before the backends are given what they have room for.
 const MESSAGES_AT_ONCE: usize = 256;
 
-/// What the owner is told.
 pub(super) enum Message {
     Submit(Box<Submission>),
     /// A backend has answered requests: its place, what it has done, what it wrote.
@@ -65,7 +64,6 @@ impl Pending {
     }
 }
 
-/// What is known of an answer.
 enum Known {
     /// It is asked for under this id.
     Pending(u64),
@@ -262,7 +260,6 @@ impl Owner {
         }
     }
 
-    /// Tokens that all backends have generated so far.
     pub(super) fn generated_tokens(&self) -> u64 {
         let published = self.board.lock();
         let now = published.devices.iter();
@@ -525,7 +522,6 @@ impl Owner {
         }
     }
 
-    /// Fails the requests that backends have.
     pub(super) fn fail_submitted(&mut self, why: &str) {
         let submitted = self
             .pending

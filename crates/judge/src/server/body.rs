@@ -29,10 +29,8 @@ const SHORT: usize = 64 << 10;
 /// Room for a body is taken in steps of so many bytes.
 const STEP: usize = 16 << 10;
 
-/// The keys of a request.
 const MOST_KEYS: usize = 256;
 
-/// A body, and the room that it takes.
 pub(super) struct Received {
     json: Vec<u8>,
     room: Reservation,

@@ -31,14 +31,12 @@ const NO_DESCRIPTOR: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
-/// The connections of a server.
 pub(super) struct Connections {
     accepting: JoinHandle<GracefulShutdown>,
     close: watch::Sender<bool>,
 }
 
 impl Connections {
-    /// Accepts connections and answers their requests.
     pub(super) fn accept(listener: TcpListener, router: Router) -> Self {
         let (close, mut closed) = watch::channel(false);
         let accepting = tokio::spawn(async move {

@@ -24,7 +24,6 @@ impl ApiError {
         }
     }
 
-    /// The request is at fault.
     pub(super) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }

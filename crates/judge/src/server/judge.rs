@@ -23,7 +23,6 @@ use juror_data::verdict::Verdict;
 /// The media type of verdicts as they come, a line each.
 const LINES: &str = "application/x-ndjson";
 
-/// The shape of a request.
 const SHAPE: &str = r#"{"samples": [{"question", "reference", "response"}, …]}"#;
 
 /// The verdicts of a request.
@@ -84,7 +83,6 @@ pub(super) async fn judge(
 }
 
 impl App {
-    /// The samples of a request.
     fn samples(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
         let mut request = Fields::parse(json, SHAPE)?;
         let Some(rows) = request.take("samples").and_then(elements) else {

@@ -85,7 +85,6 @@ async fn guard(request: Request, next: Next) -> Response {
     response
 }
 
-/// Why a request is refused.
 fn refusal(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();

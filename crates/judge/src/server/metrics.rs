@@ -158,7 +158,6 @@ fn help(name: &str) -> &'static str {
         .unwrap_or_default()
 }
 
-/// What a cascade has asked and changed.
 fn of_cascade(report: &CascadeReport) -> [(&'static str, u64); 6] {
     let [unsure, audited] = report.asked;
     let [first, second] = report

@@ -85,7 +85,6 @@ const GOODBYE: Duration = Duration::from_secs(10);
 /// Threads that talk to clients: reading and writing takes little.
 const THREADS: usize = 2;
 
-/// Threads that read long bodies.
 const BODY_THREADS: usize = 16;
 
 /// What is judged, in words for clients.
@@ -99,7 +98,6 @@ pub struct JudgeIdentity {
     /// The commit of a model from the hub, else the hash of the model's files.
     pub commit: String,
     pub protocol: String,
-    /// The hash of the protocol and its prompt text.
     pub prompt_hash: String,
     /// Of several, how they give a verdict together.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +140,6 @@ pub struct Limits {
     pub text: usize,
 }
 
-/// A server to be started.
 pub struct ServerSetup {
     pub answerer: Answerer,
     /// The model that answers OpenAI's routes too: of one judge that is here.

@@ -39,7 +39,6 @@ pub(super) async fn get_reward(
     })))
 }
 
-/// The shape of a request.
 const SHAPE: &str = r#"{"query": […], "prompts": […], "labels": […]}"#;
 
 /// The list under a key; a single text or number is a list of one.
@@ -55,7 +54,6 @@ fn list<'b>(fields: &mut Fields<'b>, key: &str) -> Result<Vec<&'b RawValue>, Api
 }
 
 impl App {
-    /// The samples of a request.
     fn rollouts(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
         let mut fields = Fields::parse(json, SHAPE)?;
         let queries = list(&mut fields, "query")?;

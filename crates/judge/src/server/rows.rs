@@ -95,7 +95,6 @@ impl App {
         self.limits.samples.saturating_mul(ROW).max(ROWS)
     }
 
-    /// Checks how many samples a request has.
     pub(super) fn check_count(&self, samples: usize) -> Result<(), ApiError> {
         let most = self.limits.samples;
         if samples > most {
@@ -165,7 +164,6 @@ impl App {
     }
 }
 
-/// Whether the judge has given a reward.
 pub(super) fn is_judged(verdict: &Verdict) -> bool {
     verdict.status == Status::Ok && verdict.reward.is_some()
 }

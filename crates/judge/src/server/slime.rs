@@ -46,11 +46,9 @@ pub(super) async fn reward(
     Ok(Json(answer))
 }
 
-/// The shape of a request.
 const SHAPE: &str = r#"{"prompt", "response", "label"}"#;
 
 impl App {
-    /// The sample of a request.
     fn rollout(&self, json: &[u8]) -> Result<Result<Sample, String>, ApiError> {
         let mut fields = Fields::parse(json, SHAPE)?;
         let (prompt, label) = (fields.take("prompt"), fields.take("label"));

@@ -14,7 +14,6 @@ const OBJECT: usize = 384;
 pub(super) struct Weight {
     values: usize,
     objects: usize,
-    /// The bytes of the longest text.
     pub(super) longest_text: usize,
     /// The key that it is under, if this is an object.
     pub(super) longest_key: String,

@@ -14,7 +14,6 @@ const MOST_MESSAGE: usize = 500;
 /// All of the text of an answer that ended by itself, which the engine took for thinking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reasoned {
-    /// The key under which it is.
     pub(crate) key: &'static str,
     pub(crate) text: String,
 }
@@ -183,7 +182,6 @@ fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
     Ok((said, thinking))
 }
 
-/// What is told of a refusal.
 pub(crate) fn refused(why: &str) -> String {
     let shown = &why[..why.floor_char_boundary(MOST_MESSAGE)];
     format!("the judge refused to answer: {shown}")

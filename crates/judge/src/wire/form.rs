@@ -176,7 +176,6 @@ fn escaped(text: &str) -> String {
 }
 
 impl FormKey {
-    /// Whether a form can be asked for by it.
     pub(crate) fn can_say(self, form: &ServerForm) -> bool {
         self.entry(form).is_some()
     }

@@ -25,7 +25,6 @@ pub enum Route {
 }
 
 impl Route {
-    /// The path of the URL.
     pub fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",

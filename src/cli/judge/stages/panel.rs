@@ -13,7 +13,6 @@ use juror_data::verdict::Verdict;
 use juror_judge::judge::panel::Panel;
 use juror_judge::judge::together::Together;
 
-/// Runs all judges, and lets them vote.
 pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure> {
     let panel = PanelFile::read(file, &arguments.verdict).or_usage()?;
     let judges = &panel.judges;

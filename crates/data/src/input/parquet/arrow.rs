@@ -24,7 +24,6 @@ pub(super) struct Table<'b> {
 }
 
 impl<'b> Table<'b> {
-    /// The schema in a message.
     pub(super) fn schema(bytes: &'b [u8]) -> Option<Self> {
         const HEADER: usize = 2;
         Self { bytes, at: 0 }.follow(0)?.table(HEADER)
@@ -59,7 +58,6 @@ impl<'b> Table<'b> {
         self.follow(vector.checked_add(4 * (place + 1))?)
     }
 
-    /// The table in a field.
     fn table(self, id: usize) -> Option<Self> {
         self.follow(self.slot(id)?)
     }

@@ -6,7 +6,6 @@ use super::keys::{Keys, short};
 use crate::checkpoint::CheckpointError;
 use crate::checkpoint::families::{Family, Part};
 
-/// The recurrent layers of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recurrent {
     pub shape: RecurrentShape,
@@ -40,7 +39,6 @@ impl RecurrentShape {
         2 * self.key_heads * self.key_dim + self.values()
     }
 
-    /// Numbers of all value heads.
     pub fn values(&self) -> usize {
         self.value_heads * self.value_dim
     }

@@ -136,7 +136,6 @@ impl Part {
         )
     }
 
-    /// Whether it lies outside of the layers.
     fn is_outside(self) -> bool {
         matches!(
             self,

@@ -88,7 +88,6 @@ pub(super) fn rename(
     }
 }
 
-/// Whether a tensor stacks all experts of a layer.
 pub(super) fn is_stacked(family: &Family, name: &str, info: &TensorInfo) -> bool {
     let part = family.named_in_gguf(name);
     info.shape.len() > 1 && part.is_some_and(|(part, _)| is_expert(part))

@@ -126,7 +126,6 @@ const PRE_TOKENIZERS: [PreTokenizer; 13] = [
     ),
 ];
 
-/// The files of a vocabulary.
 pub(super) struct Vocabulary {
     pub(super) tokenizer: String,
     /// `tokenizer_config.json`: the chat template, and the texts of tokens it may write.

@@ -48,7 +48,6 @@ impl Computed {
 }
 
 impl Weights {
-    /// The numbers of a tensor that is computed.
     pub(super) fn compute(
         &self,
         name: &str,

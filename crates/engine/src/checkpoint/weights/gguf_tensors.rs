@@ -86,7 +86,6 @@ impl Weights {
         Ok(())
     }
 
-    /// How many numbers are stored in MXFP4.
     pub fn mxfp4_numbers(&self) -> usize {
         let numbers = self.tensors.values().map(|tensor| {
             let count = tensor.shape.iter().product::<usize>();

@@ -86,7 +86,6 @@ impl LoadProgress {
     }
 }
 
-/// A tensor of a file.
 pub(crate) struct StoredTensor {
     shard: usize,
     /// The type of the tensor when it is read; f32 if it is computed.
@@ -223,7 +222,6 @@ impl Weights {
         }
     }
 
-    /// The checkpoint's tensors and their shapes.
     pub fn shapes(&self) -> impl Iterator<Item = (&str, &[usize])> {
         self.tensors
             .iter()
@@ -252,7 +250,6 @@ impl Weights {
         }
     }
 
-    /// Whether there is a tensor of this name.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }

@@ -126,7 +126,6 @@ pub enum AttentionKind {
 }
 
 impl AttentionKind {
-    /// The fastest implementation for a device.
     pub fn for_device(device: &Device) -> Self {
         if device.is_cpu() {
             Self::Tiled
@@ -136,7 +135,6 @@ impl AttentionKind {
     }
 }
 
-/// The sizes that attention depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttentionShape {
     /// Layers with attention, each with its own cache.

@@ -31,7 +31,6 @@ pub(super) struct Plain {
     step: Option<Step>,
 }
 
-/// A step's indices, on the device.
 struct Step {
     tokens: usize,
     /// `[N, kv_heads · head_dim]`: each token's slot, repeated.

@@ -7,7 +7,6 @@ use pulp::Simd;
 use super::instructions::{F32s, Vectors};
 use super::panels::PANEL;
 
-/// A storage format of numbers.
 pub(crate) trait Format: Sized + Send + Sync + 'static {
     type Bits: bytemuck::Pod + Default + Send + Sync;
 

@@ -57,7 +57,6 @@ impl InstructionSet {
         Instructions::all().iter().map(|one| one.set()).collect()
     }
 
-    /// The set that this process uses.
     pub fn chosen() -> Self {
         Instructions::chosen().set()
     }

@@ -16,9 +16,6 @@
 //!
 //! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, `AArch64`).
 
-// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
-#![allow(clippy::inline_always)]
-
 pub(crate) mod buffer;
 pub(crate) mod delta;
 pub(crate) mod elementwise;

@@ -1,7 +1,6 @@
 //! Prefetching. A product that reads its weights once computes while they arrive from memory, instead of waiting for them
 //! first.
 
-/// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 /// How far ahead of a single pass memory is prefetched, in bytes of each piece.
 const DISTANCE: usize = 4 << 10;

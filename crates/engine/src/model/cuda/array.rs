@@ -94,7 +94,6 @@ impl Array {
         })
     }
 
-    /// The whole array as a slice.
     pub fn all(&self) -> Slice<'_> {
         Slice {
             pointer: self.pointer,

@@ -35,7 +35,6 @@ pub(super) struct CacheForm {
     pub(super) block_size: usize,
     /// Whether rows that share leading blocks attend to them together.
     pub(super) shared_prefix: bool,
-    /// The most tokens of a step.
     pub(super) tokens: usize,
 }
 

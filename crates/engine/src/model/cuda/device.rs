@@ -64,7 +64,6 @@ pub(super) fn bind(stream: &CudaStream) -> Result<(), ModelError> {
     context.bind_to_thread().map_err(driver("using the device"))
 }
 
-/// The compute capability of the stream's device.
 pub(super) fn capability(stream: &CudaStream) -> Result<(i32, i32), ModelError> {
     let capability = stream.context().compute_capability();
     capability.map_err(driver("asking for the compute capability"))

@@ -17,7 +17,6 @@ use crate::model::precision::WeightType;
 use crate::model::shard::Division;
 use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
 
-/// Reads the experts of a layer.
 pub(super) struct ExpertLoader<'a> {
     pub(super) checkpoint: &'a TensorReader<'a>,
     pub(super) names: &'a ExpertNames,
@@ -275,7 +274,6 @@ impl ExpertLoader<'_> {
         }
     }
 
-    /// The biases of an expert's two products.
     fn biases(&self, index: usize) -> Result<[Option<Tensor>; 2], ModelError> {
         let checkpoint = self.checkpoint;
         match self.names {

@@ -22,7 +22,6 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 /// Allocations have it.
 const ALIGNMENT: u64 = 256;
 
-/// A weight on the device.
 pub struct Weight {
     /// `[outputs, inputs]`: bf16, f16, or e4m3 bytes.
     pub(crate) values: Array,
@@ -120,7 +119,6 @@ impl Gemm {
         rows.next_multiple_of(if rows <= 512 { 16 } else { 64 })
     }
 
-    /// The workspace's address on the device.
     fn workspace(&self) -> u64 {
         self.workspace.device_ptr(&self.stream).0
     }

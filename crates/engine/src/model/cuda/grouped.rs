@@ -57,7 +57,6 @@ pub(super) struct Product<'a> {
     pub(super) experts: Option<(Order<'a>, Option<Slice<'a>>)>,
 }
 
-/// The kernels for products in all formats.
 pub(super) struct GroupedProducts {
     dtype: DType,
     multiprocessors: usize,

@@ -44,7 +44,6 @@ impl Kernels {
         }
     }
 
-    /// How many multiprocessors the device has.
     pub(crate) fn multiprocessors(&self) -> Result<usize, ModelError> {
         let count = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
         let count = self.stream.context().attribute(count);
@@ -191,7 +190,6 @@ enum Parameter {
     Float,
 }
 
-/// An argument of a kernel.
 #[derive(Clone, Copy)]
 pub(crate) enum Arg<'a> {
     /// A pointer to device memory.

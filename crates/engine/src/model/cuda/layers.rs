@@ -16,7 +16,8 @@ use super::operations::{HeadsForm, Operations};
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::{
-    BesideNames, DeltaNames, FeedForwardNames, GatedNames, LayerNames, Names, SharedNames,
+    BesideNames, DeltaNames, FeedForwardNames, GatedNames, LayerNames, MixtureNames, Names,
+    SharedNames,
 };
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -30,12 +31,10 @@ pub(super) struct Layer {
     pub(super) attention_norm: Option<Array>,
     pub(super) mixer: Mixer,
     pub(super) output: Linear,
-    /// The norm of attention's output.
     pub(super) attention_result_norm: Option<Array>,
     /// The norm before the feed-forward layer, if there is one.
     pub(super) feed_forward_norm: Option<Array>,
     pub(super) feed_forward: FeedForward,
-    /// The norm of the feed-forward layer's output.
     pub(super) feed_forward_result_norm: Option<Array>,
     /// What the layer's result is multiplied with, the residual stream included.
     pub(super) scale: f32,
@@ -89,7 +88,6 @@ pub(super) enum FeedForward {
     Mixture(Mixture),
 }
 
-/// The experts of a layer.
 pub(super) struct Mixture {
     /// Parts of the weight, one under the other, that add up to its numbers in f32: `[parts · experts, hidden]`.
     pub(super) router: Weight,
@@ -254,9 +252,7 @@ impl Loader<'_> {
                     let (gate_up, down) = self.gated(names, self.config.intermediate)?;
                     FeedForward::Gated { gate_up, down }
                 }
-                names @ FeedForwardNames::Mixture { .. } => {
-                    FeedForward::Mixture(self.mixture(names)?)
-                }
+                FeedForwardNames::Mixture(names) => FeedForward::Mixture(self.mixture(names)?),
             },
         })
     }
@@ -401,18 +397,8 @@ impl Loader<'_> {
         }))
     }
 
-    fn mixture(&self, names: &FeedForwardNames) -> Result<Mixture, ModelError> {
-        let FeedForwardNames::Mixture {
-            router,
-            correction,
-            experts,
-            shared,
-            beside,
-            sizes,
-        } = names
-        else {
-            return Err(ModelError::Batch("a dense layer among experts".into()));
-        };
+    fn mixture(&self, names: &MixtureNames) -> Result<Mixture, ModelError> {
+        let (beside, sizes) = (&names.beside, names.sizes);
         let checkpoint = self.checkpoint();
         // On the host, in f32: it is small, and rounded it would choose other experts.
         let on_host = TensorReader {
@@ -422,7 +408,7 @@ impl Loader<'_> {
             ..checkpoint
         };
         let (mut weight, bias) =
-            on_host.linear(from_ref(router), self.config.biases.feed_forward)?;
+            on_host.linear(from_ref(&names.router), self.config.biases.feed_forward)?;
         if let Some(beside) = beside {
             let scale = on_host.vector(&beside.router_scale)?;
             weight = weight.broadcast_mul(&(scale / (self.config.hidden as f64).sqrt())?)?;
@@ -431,8 +417,8 @@ impl Loader<'_> {
         let parts = in_parts(weight, self.operations.dtype())?;
         let [gate_up, down] = ExpertLoader {
             checkpoint: &checkpoint,
-            names: experts,
-            sizes: *sizes,
+            names: &names.experts,
+            sizes,
             cuda: self.cuda,
             operations: self.operations,
             layers: self.layers,
@@ -445,14 +431,14 @@ impl Loader<'_> {
             router_bias: bias.as_ref().map(Array::from_tensor).transpose()?,
             gate_up,
             down,
-            correction: correction.as_ref().map(numbers).transpose()?,
+            correction: names.correction.as_ref().map(numbers).transpose()?,
             scales: scales.transpose()?,
-            shared: match (shared, beside) {
+            shared: match (&names.shared, beside) {
                 (Some(names), _) => Some(self.shared(names)?),
                 (None, Some(names)) => Some(self.beside(names)?),
                 (None, None) => None,
             },
-            config: *sizes,
+            config: sizes,
         })
     }
 

@@ -17,7 +17,6 @@ use super::device::bind;
 use crate::model::ModelError;
 use juror_base::threads::lock;
 
-/// The names of the library.
 const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 /// The least version: 2.24. Older ones read and write other GPUs' arrays themselves, and ours are in memory that is no other GPU's
 /// to see.

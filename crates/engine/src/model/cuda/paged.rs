@@ -68,7 +68,6 @@ pub struct CacheSettings {
     pub kv: DType,
     /// Whether rows that share leading blocks attend to them together.
     pub shared_prefix: bool,
-    /// The most tokens of a step.
     pub tokens: usize,
 }
 

@@ -44,7 +44,6 @@ impl<T> Held<T> {
     }
 }
 
-/// The GPUs of a model.
 struct Gpus {
     devices: Vec<Device>,
     /// Of several GPUs their threads, and what adds up.

@@ -263,7 +263,6 @@ pub fn check_memory(
     )))
 }
 
-/// Bytes of memory that a device has free.
 pub fn free_memory(device: &Device) -> usize {
     if let Ok(Some((free, _))) = gpu_memory(device) {
         return free;

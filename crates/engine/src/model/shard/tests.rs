@@ -228,11 +228,10 @@ fn parts_of_experts_are_the_whole() {
     let config = config("GptOssForCausalLM", &changes);
     let expert = |shard: Shard| {
         read(&config, shard, |reader, names| {
-            let FeedForwardNames::Mixture {
-                experts: ExpertNames::Together { gate_up, down },
-                ..
-            } = &names.feed_forward
-            else {
+            let FeedForwardNames::Mixture(names) = &names.feed_forward else {
+                panic!("no experts");
+            };
+            let ExpertNames::Together { gate_up, down } = &names.experts else {
                 panic!("no experts in one tensor");
             };
             let sizes = reader.config.experts.unwrap();

@@ -20,7 +20,6 @@ const FUEL: u64 = 1 << 18;
 /// Further fuel for each byte that a template is given, its own included: a short message costs a few hundred instructions.
 const PER_BYTE: u64 = 8;
 
-/// An environment with a template.
 pub(super) fn environment(source: &str, clock: &Clock) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();

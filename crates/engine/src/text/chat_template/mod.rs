@@ -141,7 +141,6 @@ impl ChatTemplate {
         Ok(self.render_all(given.collect(), variables.len())?.text)
     }
 
-    /// A special token's text, by its variable's name.
     pub fn special_token(&self, name: &str) -> Option<&str> {
         let (_, token) = self.tokens.iter().find(|(own, _)| own == name)?;
         Some(token)

@@ -47,7 +47,6 @@ pub struct ChatOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateVariable {
     pub name: String,
-    /// The value as it was written.
     pub value: String,
 }
 

@@ -66,7 +66,6 @@ enum Markup {
     Tags(TagPairs),
 }
 
-/// Pairs of tags around thinking.
 #[derive(Debug, Clone, Default)]
 struct TagPairs {
     /// The opening and closing tags that are known by their ids.
@@ -111,7 +110,6 @@ impl TagPairs {
     }
 }
 
-/// A completion, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleAnswer {
     /// All of it, special tokens included.
@@ -330,7 +328,6 @@ impl Thinking {
         matches!(&self.markup, Markup::Tags(pairs) if pairs.tokens.is_empty() && pairs.texts.is_empty())
     }
 
-    /// A stream for the stop rule.
     pub fn stream(&self, tokenizer: Arc<Tokenizer>) -> AnswerStream {
         AnswerStream {
             roles: match &self.markup {

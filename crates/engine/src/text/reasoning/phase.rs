@@ -7,7 +7,6 @@ use super::style::ThinkingTags;
 use super::{Markup, Thinking};
 use crate::text::tokenizer::{TextStream, Tokenizer};
 
-/// How a completion may begin.
 pub enum Beginning {
     Answer,
     Thinking(Thought),

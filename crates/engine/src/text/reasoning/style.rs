@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How a model writes its thinking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ThinkingStyle {
     /// Between `<think>` and `</think>`; also where a chat template has opened the thinking.

@@ -93,7 +93,6 @@ fn is_byte(inside: &str) -> bool {
         .is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
 }
 
-/// The text of the token for unknown characters.
 pub(super) fn unknown_token(document: &Value) -> Option<String> {
     let model = document.get("model")?;
     if let Some(name) = model.get("unk_token").and_then(Value::as_str) {

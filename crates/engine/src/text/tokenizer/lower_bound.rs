@@ -30,7 +30,6 @@ const NEAR_CUT: usize = 32;
 pub(super) struct VocabularyTrie {
     /// Node 0 is the root; the children of a node stand next to each other, in the order of their bytes.
     nodes: Vec<Node>,
-    /// Bytes of the longest piece.
     longest: usize,
     /// How many bytes of a text are processed at a time.
     part: usize,
@@ -52,7 +51,6 @@ enum Unknown {
 #[derive(Clone, Copy, Default)]
 struct Node {
     byte: u8,
-    /// Whether a piece ends here.
     ends: bool,
     children: u16,
     first: u32,

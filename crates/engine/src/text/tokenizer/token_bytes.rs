@@ -6,7 +6,6 @@ use tokenizers::DecoderWrapper;
 
 use super::shared_model::Library;
 
-/// How a vocabulary spells bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
     /// Each byte as a character of its own (GPT-2's alphabet).

@@ -17,7 +17,6 @@ pub(super) struct Facet {
     pub(super) name: String,
     /// What the records have in common.
     pub(super) title: String,
-    /// What kind of facet it is.
     pub(super) group: &'static str,
     /// How many records of the page have it.
     pub(super) records: usize,

@@ -49,7 +49,6 @@ impl From<minijinja::Error> for EvalError {
     }
 }
 
-/// A judge and its figures.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgeResults<'r> {
     pub path: &'r Path,
@@ -275,7 +274,6 @@ struct Source<'s> {
     names: &'s [String],
     verdict_texts: &'s [HashMap<(u32, u32), VerdictTexts>],
     sample_texts: &'s HashMap<u32, SampleTexts>,
-    /// Whether samples have several trials.
     trials: bool,
 }
 

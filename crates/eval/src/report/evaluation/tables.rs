@@ -11,7 +11,6 @@ use crate::report::numbers::{
 use crate::report::plot::bar;
 use juror_data::verdict::Status;
 
-/// A figure with its interval.
 fn cell(value: Option<f64>, interval: Option<Interval>) -> Html {
     context! {
         value => percent_or_dash(value),
@@ -89,7 +88,6 @@ fn drawn(rows: Vec<ScoreRow>) -> (Html, String) {
     (rows.into_iter().map(row).collect(), words)
 }
 
-/// The values of all tables.
 pub(super) fn draw(contents: &Contents<'_>, names: &[String], facets: &[Facet]) -> Html {
     let first = &contents.judges[0];
     let all = &first.evaluation.all;

@@ -21,7 +21,6 @@ use juror_engine::text::reasoning::AnswerStream;
 /// A prompt's tokens, if the model is to be asked.
 pub(crate) type Prompt = Result<Vec<u32>, NotAsked>;
 
-/// What becomes of a trial.
 pub(crate) enum Trial {
     /// The model is to be asked, unless it has answered the same: what the answer depends on.
     Ask(Box<Ask>, AnswerKey),
@@ -82,7 +81,6 @@ impl<'a> RequestBuilder<'a> {
         guarded(prompt).unwrap_or_else(|why| Err(NotAsked::Broken(why)))
     }
 
-    /// What becomes of a trial.
     pub(crate) fn trial(&self, subject: &Subject, trial: u32, prompt: &Prompt) -> Trial {
         let made = guarded(|| match prompt {
             Ok(prompt) => self.ask(subject, trial, prompt),

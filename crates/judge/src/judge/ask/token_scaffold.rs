@@ -11,7 +11,6 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 /// Tokens that are kept free for a text of a grammar: how long it will be is not known, and a verdict alone is not longer.
 const GRAMMAR: usize = 32;
 
-/// A part of an answer, in tokens.
 #[derive(Clone)]
 pub(crate) enum TokenPart {
     /// Text of the judge's own, up to where it ends its answer.
@@ -156,7 +155,6 @@ impl Fork {
         self.alive.len() == self.branches.len()
     }
 
-    /// The tokens that may come next.
     pub(crate) fn options(&self) -> TokenSet {
         let tokens = self.alive.iter();
         tokens
@@ -169,7 +167,6 @@ impl Fork {
         self.numbers.clone().filter(|_| self.is_whole())
     }
 
-    /// Takes a token that was chosen.
     pub(crate) fn push(&mut self, token: u32) {
         let (branches, at) = (&self.branches, self.taken);
         self.alive

@@ -319,7 +319,6 @@ pub(crate) fn weights_on(
     Ok(weight_bytes(config, parts, precision, packed / parts))
 }
 
-/// How large an engine is, in words.
 pub(crate) fn describe(engine: &Engine) -> String {
     let (config, blocks) = (engine.config(), engine.stats().blocks);
     let mut text = format!(

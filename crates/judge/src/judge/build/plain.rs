@@ -83,10 +83,8 @@ impl LoadedModel for PlainModel {
     }
 }
 
-/// Builds a cache of so many blocks.
 pub type BuildCache = dyn Fn(usize) -> Result<Box<dyn Attention>, ModelError> + Send;
 
-/// A decoder with the cache it attends to.
 pub struct PagedDecoder {
     decoder: Decoder,
     /// None after a smaller cache could not be built.

@@ -76,7 +76,6 @@ pub struct AnswerCache {
     model: String,
     /// Bytes that it may hold.
     size: u64,
-    /// The segments there were at the beginning.
     segments: Vec<Segment>,
     places: HashMap<AnswerKey, (u32, Place)>,
     /// The segments that were read last, by number, the latest first.
@@ -321,7 +320,6 @@ pub struct CacheStatistics {
     pub broken: Vec<String>,
 }
 
-/// Counts what a cache holds.
 pub fn statistics(folder: &Path) -> Result<CacheStatistics, CacheError> {
     let mut known: HashSet<AnswerKey> = HashSet::new();
     let mut statistics = CacheStatistics::default();

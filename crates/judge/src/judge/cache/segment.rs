@@ -11,7 +11,6 @@ use crate::runtime::{AnswerKey, Doubt, Guided, ModelAnswer};
 use juror_data::journal::Checksum;
 use juror_engine::engine::{Completion, FinishReason, Timing};
 
-/// What the names of segments end with.
 pub(super) const ENDING: &str = ".answers.jsonl";
 
 /// The longest line, in bytes: an answer of a million tokens is shorter, and a longer line is no answer.
@@ -169,7 +168,6 @@ fn hexadecimal(key: &AnswerKey) -> String {
     blake3::Hash::from_bytes(*key).to_hex().to_string()
 }
 
-/// Appends to a segment of this process.
 #[derive(Debug)]
 pub(super) struct Writer {
     path: PathBuf,

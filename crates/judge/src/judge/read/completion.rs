@@ -448,7 +448,6 @@ impl<'a> VerdictBuilder<'a> {
         }
     }
 
-    /// How sure the judge was of what it says.
     fn confidence_of(
         &self,
         text: &JudgeText,

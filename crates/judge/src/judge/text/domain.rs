@@ -32,7 +32,6 @@ pub struct JudgeFile {
     pub domain: Option<Domain>,
     /// The protocols whose own prompt text it was trained for; empty if for any.
     pub(crate) protocols: Vec<String>,
-    /// How its confidences are calibrated.
     pub calibration: Calibration,
     /// Whether its thinking, which its verdict only sums up, says how sure it is: the probabilities of the process and of perfect are
     /// then drawn towards one half by the least probability with which a token of the thinking was written.

@@ -188,7 +188,6 @@ impl JudgeText {
         Some(one?.and(other?))
     }
 
-    /// The tokens that are white space.
     pub(crate) fn blank(&self) -> &TokenSet {
         self.blank
             .get_or_init(|| self.prompts.tokenizer().blank().into_iter().collect())

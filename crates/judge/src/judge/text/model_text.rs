@@ -47,7 +47,6 @@ impl ModelText {
     }
 }
 
-/// A file that a model may lack.
 pub(crate) fn optional(
     source: &ModelSource,
     file: &str,

@@ -22,7 +22,6 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 /// Why a prompt cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// The prompt text has a fault.
     #[error("prompt text: {0}")]
     Template(#[from] TemplateError),
     /// The chat template loses or repeats the prompt.

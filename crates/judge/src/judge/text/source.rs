@@ -88,7 +88,6 @@ impl fmt::Display for JudgeModel {
 }
 
 pub trait ModelServer: fmt::Debug + Send + Sync {
-    /// The model's name, as the server knows it.
     fn model(&self) -> &str;
 
     /// Its address, as a manifest has it.

@@ -11,7 +11,6 @@ use juror_data::verdict::{Status, Usage, Verdict};
 /// When the second judge is asked, and what that has changed so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cascade {
-    /// The judges' names in verdicts.
     pub names: [String; 2],
     /// The probabilities of True at which the first judge is unsure, both included.
     pub unsure: (f64, f64),

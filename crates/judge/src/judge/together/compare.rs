@@ -9,7 +9,6 @@ use crate::judge::{Judge, JudgeError};
 use juror_data::verdict::{Status, Verdict};
 use juror_data::{DatasetError, Sample, Samples};
 
-/// Pairs of responses to be compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// For each question the positions of its responses' samples: at least two, with one and the same reference answer.

@@ -51,19 +51,15 @@ pub struct Consensus {
     /// The id of the row, where that has a list of responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) group: Option<String>,
-    /// How many trials there were.
     pub(crate) trials: usize,
     /// How many of them are `ok`: the others do not vote.
     pub(crate) ok: usize,
-    /// The majority on the process.
     pub(crate) process: Option<bool>,
-    /// The majority on the outcome.
     pub(crate) outcome: Option<bool>,
     /// The majority on the whole: a vote of its own, not what follows from the two.
     pub(crate) overall: Option<bool>,
     /// The share of the trials with a known whole that hold it for right: C(q, r) of PRIME. A sample is hard to judge where it is neither 0 nor 1.
     pub(crate) c: Option<f64>,
-    /// The mean of the rewards.
     pub(crate) reward: Option<f64>,
     /// Their standard deviation: how far the trials are apart.
     pub(crate) spread: Option<f64>,

@@ -75,7 +75,6 @@ impl Groups {
     }
 }
 
-/// Groups of a run in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupSummary {
     pub groups: usize,

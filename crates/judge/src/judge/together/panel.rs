@@ -51,7 +51,6 @@ impl PanelRule {
 /// A judge of a [`Panel`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// Its name in the votes.
     pub name: String,
     /// What its vote counts under [`PanelRule::Weighted`].
     pub weight: f64,

@@ -37,7 +37,6 @@ const RULES: &str = "=-*_+<>^%@$|&:;#!•·─━═—–‖※～";
 /// A run that delimits is at least this long.
 const SHORTEST_RUN: usize = 3;
 
-/// The kind of a delimiter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MarkerKind {
     Tag { tag: Tag, closing: bool },

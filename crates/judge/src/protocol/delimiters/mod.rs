@@ -21,7 +21,6 @@ use super::reserved::{Reserved, Tag};
 use super::template::FieldName;
 use super::untrusted::is_space;
 
-/// The delimiters of a prompt's fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delimiters {
     /// Delimiters that no field may hold.

@@ -1,8 +1,5 @@
 //! Attention of one unit of queries over its tiles, for one key head.
 
-// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
-#![allow(clippy::inline_always)]
-
 use std::cell::RefCell;
 use std::ops::Range;
 

@@ -4,9 +4,6 @@
 //! rows; but the panels may hold 16-bit numbers, and one or two rows pass over many panels at once, because memory gives
 //! its data faster when several places are read side by side.
 
-// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
-#![allow(clippy::inline_always)]
-
 use pulp::Simd;
 
 use crate::model::cpu::half::Format;
@@ -44,7 +41,6 @@ pub(super) struct Product<'a, F: Format> {
     pub(super) b: Panels<'a, F>,
     /// The memory to prefetch, which is read after this product.
     pub(super) ahead: Ahead<'a>,
-    /// The number of panels in the result.
     pub(super) panels: usize,
     /// The result, row after row.
     pub(super) out: &'a mut [f32],
@@ -265,7 +261,6 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> Kernel
 pub(super) struct Ahead<'a> {
     bytes: &'a [u8],
     starts: &'a [usize],
-    /// Bytes of a panel's row.
     row: usize,
 }
 

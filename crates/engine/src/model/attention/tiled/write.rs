@@ -1,8 +1,5 @@
 //! Writing a step's keys and values to their slots.
 
-// A kernel's functions must be inlined into it, or they are compiled without the instruction set.
-#![allow(clippy::inline_always)]
-
 use super::Layout;
 use crate::model::attention::AttentionShape;
 use crate::model::cpu::half::Format;

@@ -48,7 +48,6 @@ macro_rules! tiles {
     };
 }
 
-/// The most rows of a tile.
 const ROWS: usize = 4;
 /// So many rows are products of tiles where the numbers have so many bits; more pay for weights that are unpacked once.
 const fn few(bits: usize) -> usize {
@@ -58,7 +57,6 @@ const fn few(bits: usize) -> usize {
         _ => 32,
     }
 }
-/// Panels that are unpacked together.
 const PANELS: usize = 1;
 
 products!(avx2: Avx2, "avx2,f16c");

@@ -63,7 +63,6 @@ macro_rules! tiles {
     };
 }
 
-/// The most rows of a tile.
 const ROWS: usize = 6;
 /// So many rows are products of tiles where the numbers have so many bits; more pay for weights that are unpacked once.
 const fn few(bits: usize) -> usize {
@@ -73,7 +72,6 @@ const fn few(bits: usize) -> usize {
         _ => 12,
     }
 }
-/// Panels that are unpacked together.
 const PANELS: usize = 2;
 
 products!(avx512: Avx512, "avx512f,avx512bw");

@@ -76,7 +76,6 @@ fn set_nibbles(block: &mut [Vector; BLOCK / 8], lane: usize, number: impl Fn(usi
     }
 }
 
-/// The nibble of an input.
 fn nibble_of(block: &[Vector; BLOCK / 8], lane: usize, i: usize) -> u8 {
     let half = i % (BLOCK / 2);
     block[half / 4].0[4 * lane + half % 4] >> (4 * (i / (BLOCK / 2))) & 15
@@ -84,7 +83,6 @@ fn nibble_of(block: &[Vector; BLOCK / 8], lane: usize, i: usize) -> u8 {
 
 /// The unit of a packed weight: 16 outputs of some blocks of inputs. Where all bytes are zero all weights are, since their scales are.
 pub(crate) trait Group: bytemuck::Pod + Send + Sync {
-    /// Blocks of inputs in a group.
     const BLOCKS: usize;
     /// Bytes that the weights of one output take up in GGML's layout.
     const STORED: usize;
@@ -428,15 +426,12 @@ impl<G: Quantiser> BlockMatrix<G> {
     }
 }
 
-/// A weight in blocks of any kind.
 pub(crate) trait Blocks: Send + Sync {
     /// Row `index` of the weight, `[inputs]`.
     fn row(&self, index: usize, out: &mut [f32]);
 
-    /// Blocks of a row of activations.
     fn blocks(&self) -> usize;
 
-    /// The size in memory, in bytes.
     #[cfg(test)]
     fn bytes(&self) -> usize;
 
@@ -534,7 +529,6 @@ impl<'a, G: Group> Product<'a, '_, G> {
         self.out.first().map_or(0, |row| row.len().div_ceil(PANEL))
     }
 
-    /// The groups of some panels.
     #[inline(always)]
     fn weights<const P: usize>(&self, panel: usize) -> [&'a [G]; P] {
         std::array::from_fn(|p| &self.weights[(panel + p) * self.groups..][..self.groups])
@@ -600,7 +594,6 @@ impl<'a, G: Group> Product<'a, '_, G> {
         }
     }
 
-    /// Writes a panel's outputs to a row.
     #[inline(always)]
     fn store(&mut self, row: usize, panel: usize, values: &[f32; PANEL]) {
         let out = &mut self.out[row][panel * PANEL..];

@@ -99,7 +99,6 @@ impl CudaDecoder {
         &self.config
     }
 
-    /// The profile of the steps so far.
     pub(super) fn profile(&mut self) -> &mut Profile {
         &mut self.profile
     }

@@ -8,7 +8,6 @@ use crate::model::cuda::array::Slice;
 use crate::model::cuda::kernel::{Arg, Function, Grid, array_or_null, count};
 
 impl Operations {
-    /// Quantises rows to e4m3.
     pub fn quantize_rows(
         &self,
         out: Quantised,

@@ -155,7 +155,6 @@ pub struct Operations {
     scale_rows_columns: Function,
 }
 
-/// What is added to the residual stream.
 #[derive(Clone, Copy)]
 pub struct Added<'a> {
     /// `[rows, width]`
@@ -164,7 +163,6 @@ pub struct Added<'a> {
     pub norm: Option<Slice<'a>>,
     /// What the values are multiplied with then.
     pub scale: f32,
-    /// What the sum is multiplied with.
     pub sum_scale: f32,
 }
 

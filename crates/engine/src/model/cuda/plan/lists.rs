@@ -54,7 +54,6 @@ impl Range32 {
 const ALIGNMENT: usize = 4;
 
 impl Lists {
-    /// Appends all lists to the words of a plan.
     pub(super) fn write(mut self, words: &mut Vec<u32>) -> WindowPlan {
         // The longest items first, so that the short ones fill the gaps at the end. The sort is stable.
         for items in [&mut self.prefill, &mut self.decode] {

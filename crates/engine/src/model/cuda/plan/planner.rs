@@ -37,7 +37,6 @@ impl RowCut {
     }
 }
 
-/// Whether a row goes to the decode kernel.
 pub(super) fn is_decode(row: &BatchRow, group: usize) -> bool {
     row.query_len == 1 || row.query_len * group <= DECODE_ROWS
 }

@@ -29,7 +29,6 @@ const THINKING_END: usize = 16;
 /// Tokens kept free for the end of a text of a grammar, beside those of the end itself: there is not one after every token.
 const GRAMMAR_END: usize = 8;
 
-/// The state of a generation.
 enum GuideState {
     /// Choosing whether the judge thinks, or says that a sample is outside of its domain.
     Opening(Fork, Vec<Opening>),
@@ -48,7 +47,6 @@ enum GuideState {
         stream: TextStream,
         written: String,
     },
-    /// Writing text of a grammar.
     Grammar(GrammarText),
     Over,
 }
@@ -77,7 +75,6 @@ pub(crate) struct VerdictGuide {
     options: GuideOptions,
     parts: VecDeque<TokenPart>,
     state: GuideState,
-    /// The tokens of the completion.
     tokens: Vec<u32>,
     /// Which of them the choice at hand is made with.
     choice_at: usize,

@@ -13,7 +13,6 @@ pub(crate) struct Decides {
 }
 
 impl Decides {
-    /// Whether what was chosen decides the reward.
     pub(super) fn is_decided(self, filled: &Filled) -> bool {
         let value = |field| filled.value(field);
         let (process, outcome) = (value(ChoiceField::Process), value(ChoiceField::Outcome));
@@ -33,11 +32,9 @@ impl Decides {
 /// How a run constrains its verdicts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GuideOptions {
-    /// What of the answer is wanted.
     pub(crate) wants: ScaffoldWants,
     /// Ends the generation as soon as the reward is known.
     pub(crate) decides: Option<Decides>,
-    /// The most tokens of thinking.
     pub(crate) thinking_budget: Option<usize>,
     /// The most tokens in all.
     pub(crate) most: usize,
