@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::common::{Folder, Ran, json_lines, rollouts, words};
+use crate::common::{Folder, Ran, binary, json_lines, rollouts, words};
 use serde_json::{Value, json};
 
 fn pair(gold: &str, pred: &str) -> String {
@@ -583,9 +583,9 @@ fn costly_pairs_take_little_memory() {
             .args([
                 "-c",
                 "ulimit -d 160000 && exec \"$0\" verify pairs.jsonl --quiet --profile \"$1\"",
-                env!("CARGO_BIN_EXE_juror"),
-                profile,
             ])
+            .arg(binary())
+            .arg(profile)
             .env("RAYON_NUM_THREADS", "1")
             .current_dir(folder.path("."))
             .output()

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -153,8 +154,13 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
+/// The program that cargo built with the tests, or the one of the release that `.ci/run` builds anyway and names.
 pub(crate) fn binary() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_juror"))
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        std::env::var_os("JUROR_TESTED_PROGRAM")
+            .map_or_else(|| env!("CARGO_BIN_EXE_juror").into(), PathBuf::from)
+    });
+    &BINARY
 }
 
 #[track_caller]
