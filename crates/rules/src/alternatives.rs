@@ -1,12 +1,20 @@
 //! Other ways to read what was taken for an answer: a verdict of "different" stands only if none of them is equal.
 
-use crate::config::DecimalMark::{self, Point};
-use crate::lexicon::leading;
-use crate::lexicon::numbers::roman;
+use std::sync::LazyLock;
 
-/// What else `text` may be meant as: groups of three digits, an age, Roman numerals, a time span, natural logarithms.
+use regex::Regex;
+
+use crate::config::DecimalMark::{self, Point};
+use crate::extract::of_commas;
+use crate::lexicon::leading;
+use crate::lexicon::numbers::{denominator, roman};
+use crate::lexicon::units::is_unit;
+use crate::pattern;
+
+/// `text`, and what else it may be meant as: groups of three digits, a decimal comma, an age, Roman numerals, a time span, natural logarithms, a unit
+/// or parts after a number, a multiple, a negative sum in brackets.
 pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut found = vec![text.to_owned()];
     // "12.000 Besucher"; 1.234 alone is a decimal.
     let (number, rest) = text.split_at(leading(text, |it| it.is_ascii_digit() || it == '.'));
     let mut groups = number.split('.');
@@ -15,6 +23,21 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     if first && !plain && decimal != Some(Point) && groups.all(|it| it.len() == 3) {
         found.push(number.replace('.', "") + rest);
     }
+    if decimal.is_none() && text.contains(',') {
+        found.extend(of_commas(text));
+    }
+    // "1.35x"
+    let multiple = rest == "x" && number.contains('.');
+    found.extend(multiple.then(|| number.to_owned()));
+    // "3 quarters", "0.5 M", "250 cfm"
+    if let Some(name) = rest.strip_prefix(' ').filter(|_| !number.is_empty()) {
+        let letters =
+            matches!(name.len(), 1..=5) && name.bytes().all(|it| it.is_ascii_alphabetic());
+        let unit = letters && (name.len() > 1 || is_unit(name));
+        found.extend(unit.then(|| format!("{number}\\text{{ {name}}}")));
+        found.extend(denominator(name).map(|it| format!("{number}/{it}")));
+    }
+    found.extend(negative(text));
     // "23 y/o"
     found.extend(text.strip_suffix(" y/o").map(str::to_owned));
     if text.len() > 1 {
@@ -23,6 +46,17 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     found.extend(spans(text));
     found.extend(text.contains("log").then(|| text.replace("log", "ln")));
     found
+}
+
+/// A sum or a share in brackets, as accounts write what is negative, with its sign: "$(1,234)", "(5.2)%"; "(5)" is the number.
+pub(crate) fn negative(text: &str) -> Option<String> {
+    static SUM: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"^(\\?[$€£])?\((\\?[$€£])?([0-9]+|[0-9]{1,3}(,[0-9]{3})+)(\.[0-9]+)?(\\?%)?\)(\\?%)?$",
+        )
+    });
+    let signed = text.contains(['$', '€', '£', '%', ',']) && SUM.is_match(text);
+    signed.then(|| format!("-{}", text.replace(['(', ')'], "")))
 }
 
 /// The time spans that "2:30:45" or "2:30" may be.

@@ -1,15 +1,15 @@
 //! Answers: what kind of thing was stated.
 
 use crate::algebra::{Expr, Rational};
+use crate::lexicon::units::Dimension;
 
 /// A unit of measurement: its dimension and its size in the base units of that dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Unit {
     /// As it was written, spaces single.
     pub name: Box<str>,
-    /// The exponents of the base dimensions (length, mass, time, current, temperature, amount, luminosity, angle,
-    /// information, currency-like labels are none of these). `None` for a label such as "apples", which converts to nothing.
-    pub dimension: Option<[i8; 9]>,
+    /// `None` for a label such as "apples", which converts to nothing.
+    pub dimension: Option<Dimension>,
     /// The size of one in base units; exact. 1 for labels.
     pub size: Rational,
     /// What is added after multiplying (°F, °C to kelvin); 0 for the rest.
@@ -61,7 +61,7 @@ impl Quantity {
         let (Expr::Number(a), Expr::Number(b)) = (&self.value, &part.value) else {
             return None;
         };
-        let basic = |it: [i8; 9]| it.iter().filter(|power| **power != 0).eq([&1]);
+        let basic = |it: Dimension| it.iter().filter(|power| **power != 0).eq([&1]);
         let added = b * &smaller.size / &unit.size;
         let fits = unit.dimension.is_some_and(basic)
             && unit.dimension == smaller.dimension

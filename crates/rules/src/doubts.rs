@@ -40,7 +40,8 @@ impl Doubts<'_> {
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 15] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 16] = [
+            (&|| is_accounted(gold) != is_accounted(pred), "a sum in brackets may be negative"),
             (&|| extract::opposed(stated, said), "one side says the opposite of the other"),
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
@@ -63,22 +64,20 @@ impl Doubts<'_> {
     /// Why two different answers may mean the same, or another than what was read may be the answer.
     pub(crate) fn of_different(&self) -> Option<&'static str> {
         let ([gold, pred], [a, b]) = (self.sides, self.answers);
-        let [gold_config, config] = self.configs;
         let response = self.texts[1];
         let in_pairs = |it: &Side<'_>| in_lakhs(without_rupees(&it.text));
         let list = |it: &Answer| matches!(it, Answer::List(_));
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 10] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 9] = [
             (&|| in_pairs(gold) != in_pairs(pred), "digits in groups of two on one side"),
             (&|| self.stands_elsewhere(), MENTIONED),
             (&|| (list(a) || list(b)) && pred.statement.contains("i.e."), "the answer is said in two ways"),
             (&|| unknown_words(a, b) && (extract::is_foreign(response) || !response.trim().contains(' ')), "words that may be a number"),
             (&|| goes_on((&gold.text, a), pred, b), "what was read is not the whole answer"),
-            (&|| may_be_read_so((&gold.text, a), (&pred.text, b), config), "read in another way the two are equal"),
+            (&|| self.may_be_read_so(), "read in another way the two are equal"),
             (&|| names_another_unit(a, b, extract::unit_of(pred.around().1).filter(|it| !it.is_ascii())), "a word after the number may be its unit"),
             (&|| in_parts(a, b) || in_parts(b, a), "a measure in several units may be their sum"),
             (&|| gold.doubtful || pred.doubtful, "the answer may be another part of what was said"),
-            (&|| (gold_config.decimal.is_none() || config.decimal.is_none()) && extract::same_but_for_comma(&gold.text, &pred.text), "the comma may be a decimal one"),
         ];
         self.of_either(false).or_else(|| first(&doubts))
     }
@@ -97,6 +96,18 @@ impl Doubts<'_> {
             (&announced_later, "another answer is announced after the box"),
         ];
         first(&doubts)
+    }
+
+    /// Are the two the same if one of them, or both, are read in another way?
+    fn may_be_read_so(&self) -> bool {
+        let [golds, preds] =
+            [0, 1].map(|at| alternatives::of(&self.sides[at].text, self.configs[at].decimal));
+        let says = |gold: &Answer| preds.iter().any(|it| says(it, gold, self.configs[1]));
+        // As they are written they differ.
+        golds.len() + preds.len() > 2
+            && golds
+                .iter()
+                .any(|it| parse::parse(it).is_ok_and(|it| says(&it)))
     }
 
     /// Does a response hold the reference where no answer was read?
@@ -139,6 +150,13 @@ impl Doubts<'_> {
             && !extract::falls(&with.statement)
             && (without.answer.as_ref()).is_ok_and(|it| says(size, it, config))
     }
+}
+
+/// Is a sum in brackets that may be negative, and not said in words before them: "fifty cents ($0.50)"?
+fn is_accounted(side: &Side<'_>) -> bool {
+    let word = side.around().0.trim_end().rsplit(' ').next();
+    let quantity = matches!(side.answer, Ok(Answer::Quantity(_)));
+    quantity && alternatives::negative(&side.text).is_some() && word.and_then(money).is_none()
 }
 
 /// The function and the argument whose value is stated: P and A|B of "P(A|B) = 0.3".
@@ -467,12 +485,6 @@ fn goes_on((gold, a): (&str, &Answer), pred: &Side<'_>, b: &Answer) -> bool {
         || cut
         || rate && is_rate(pred)
         || more && after.split_whitespace().nth(1).is_some()
-}
-
-/// Are two texts the same if one of them is read in another way?
-fn may_be_read_so((gold, a): (&str, &Answer), (pred, b): (&str, &Answer), config: &Config) -> bool {
-    let readings = |text: &str| alternatives::of(text, config.decimal).into_iter();
-    readings(pred).any(|it| says(&it, a, config)) || readings(gold).any(|it| says(&it, b, config))
 }
 
 /// The first doubt that holds.

@@ -558,10 +558,9 @@ fn quoted(text: &str) -> String {
 /// What is wrong with an answer, and what of it was left over.
 fn with_rest(error: &ParseError, text: &str) -> String {
     match error {
-        ParseError::Syntax { at, .. } => match text.get(*at..).filter(|rest| !rest.is_empty()) {
-            Some(rest) => format!("{error}: {}", quoted(rest)),
-            None => error.to_string(),
-        },
+        ParseError::Syntax { at, .. } if text.get(*at..).is_some_and(|rest| !rest.is_empty()) => {
+            format!("{error}: {}", quoted(&text[*at..]))
+        }
         _ => error.to_string(),
     }
 }

@@ -196,8 +196,10 @@ impl<'t> Evaluation<'t> {
             self.budget.spend(2)?;
             return self.field.invert(base).ok_or(Failure::Undefined);
         }
-        let reduced = signed_remainder(exponent, self.field.modulus - 1);
-        Ok(self.field.power(base, reduced))
+        // A longer one is the same as others modulo p − 1.
+        let short = rational::magnitude_bits(exponent) <= 60;
+        let reduced = short.then(|| signed_remainder(exponent, self.field.modulus - 1));
+        Ok(self.field.power(base, reduced.ok_or(Failure::Unknown)?))
     }
 
     /// A function: its value where that is rational, else an element drawn from the elements of its arguments.
@@ -294,11 +296,8 @@ impl<'t> Evaluation<'t> {
             (self.opaque(Draw::Turn, value.key()), 12)
         };
         let power = rational::multiply(&times, &Rational::from(parts), self.budget)?;
-        if !power.is_int() || rational::magnitude_bits(power.numerator()) > 40 {
-            return Err(Failure::Unknown);
-        }
-        let power = signed_remainder(power.numerator(), self.field.modulus - 1);
-        Ok(self.field.power(part, power))
+        let whole = power.is_int().then(|| power.numerator());
+        self.integer_power(part, whole.ok_or(Failure::Unknown)?)
     }
 
     /// A circular function of an angle z, from e^{iz}.

@@ -136,8 +136,8 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     }
     let mut parts = Vec::with_capacity(a.len());
     for (x, y) in a.iter().zip(b) {
-        let left = times_expr(x, &b[pivot]);
-        let right = times_expr(y, &a[pivot]);
+        let left = expressions::product(x.clone(), b[pivot].clone());
+        let right = expressions::product(y.clone(), a[pivot].clone());
         // Cross products are exact, never rounded.
         let part = numbers::compare(quantity::exact(&left), quantity::exact(&right), context);
         if part.equal == Some(false) {
@@ -148,13 +148,6 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
         parts.push(part);
     }
     Comparison::all("ratio", parts)
-}
-
-fn times_expr(a: &Expr, b: &Expr) -> Expr {
-    match (expressions::number(a), expressions::number(b)) {
-        (Some(a), Some(b)) => Expr::Number(a.into_owned() * b.into_owned()),
-        _ => expressions::product(a.clone(), b.clone()),
-    }
 }
 
 /// `3:45` was read as a ratio on one side, as a time on the other.

@@ -25,7 +25,7 @@ fn within_limit(gold: &Answer, pred: &Answer, config: &Config) -> Comparison {
     {
         comparison = renamed;
     }
-    if comparison.equal == Some(false)
+    if comparison.equal != Some(true)
         && let Some(renamed) = rename::constant(gold, pred, &mut context)
     {
         comparison = renamed;

@@ -55,7 +55,7 @@ pub(super) fn difference(relation: &Relation) -> Option<Expr> {
 
 /// Are f = 0 and g = 0 the same equation?
 pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Comparison {
-    let letters = both_letters(f, g);
+    let letters = algebra::variables_of([f, g]);
     if letters.is_empty() {
         return Comparison::open("statements without an unknown");
     }
@@ -72,11 +72,6 @@ pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Compar
         [letter] => one_unknown(&above_f, &above_g, letter, context),
         _ => several_unknowns(&above_f, &above_g, &letters, context),
     }
-}
-
-/// The variables of two expressions, sorted.
-pub(super) fn both_letters(f: &Expr, g: &Expr) -> Vec<Box<str>> {
-    algebra::variables_of([f, g])
 }
 
 /// Different numbers for different letters, another choice in each round; small ones from the fifth round on.

@@ -117,6 +117,11 @@ pub(super) fn shortened(text: String) -> String {
 pub(super) fn has_pi(expr: &Expr) -> bool {
     algebra::any(expr, &mut |part| *part == Expr::Constant(Constant::Pi))
 }
+
+/// a · b, of two numbers their product.
 pub(super) fn product(a: Expr, b: Expr) -> Expr {
-    Expr::Multiply(vec![a, b])
+    match (number(&a), number(&b)) {
+        (Some(a), Some(b)) => Expr::Number(a.into_owned() * b.into_owned()),
+        _ => Expr::Multiply(vec![a, b]),
+    }
 }

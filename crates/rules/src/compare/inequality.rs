@@ -6,7 +6,7 @@ use super::comparison::Comparison;
 use super::context::Context;
 use super::equation::{self, Factor};
 use super::{collection, real_set, solve};
-use crate::algebra::Expr;
+use crate::algebra::{self, Expr};
 use crate::answer::{Operator, Relation};
 
 /// Two relations made of <, ≤, >, ≥ and ≠.
@@ -31,7 +31,7 @@ pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_
         if *first == Operator::NotEqual && *second == Operator::NotEqual {
             return equation::zero_sets(&f, &g, context);
         }
-        let letters = equation::both_letters(&f, &g);
+        let letters = algebra::variables_of([&f, &g]);
         if let Factor::By(factor, status) = equation::proportional(&f, &g, &letters, context)
             && let Some(sign) = real_set::order_of(&factor, &Expr::integer(0), context)
         {

@@ -1,5 +1,7 @@
 //! Numbers and expressions with what stands beside them: units, currencies, percent signs.
 
+use dashu_base::Abs;
+
 use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides};
 use super::expressions::{self, show};
@@ -8,6 +10,7 @@ use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 use crate::config::BareNumber;
+use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, SCALES};
 use crate::lexicon::words::POUNDS;
 use crate::parse;
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
@@ -22,8 +25,8 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
             format!("{a} and {b} are different currencies")
         });
     }
-    if gold.percent != pred.percent {
-        return percent(gold, pred, context);
+    if share(gold) != share(pred) {
+        return shares(gold, pred, context);
     }
     match (&gold.unit, &pred.unit) {
         (None, None) if gold.currency.is_some() != pred.currency.is_some() => {
@@ -74,55 +77,62 @@ pub(super) fn written(quantity: &Quantity) -> Value<'_> {
     }
 }
 
-/// One has a percent sign: it counts as a hundredth.
-fn percent(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
-    let (with, without) = in_order_of_sides(gold, pred, !gold.percent);
-    if let Some(unit) = &without.unit
-        && unit.dimension.is_some()
-    {
-        return context.different("units", || {
-            format!("a percentage is no amount in {}", unit.name)
-        });
+/// The power of ten that is the part of one which is counted: 2 of a percent sign, 6 of ppm.
+fn share(quantity: &Quantity) -> Option<usize> {
+    let unit = quantity.unit.as_ref();
+    let parts = unit.filter(|it| it.dimension == Some(NO_DIMENSION) && radian(it).is_none());
+    let power = parts.map(|it| it.size.denominator().ilog(&10_u8.into()));
+    let percent = quantity.percent.then_some(2);
+    percent.or(power).filter(|it| *it > 0)
+}
+
+/// One counts parts: 50 basis points are 0.5 %, and that is 0.005.
+fn shares(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
+    let sides = [gold, pred];
+    let amount = |it: &Quantity| it.unit.as_ref().is_some_and(|it| it.dimension.is_some());
+    let amount = |it: &&Quantity| share(it).is_none() && (amount(it) || it.currency.is_some());
+    if sides.iter().any(amount) {
+        return if gold.percent || pred.percent {
+            Comparison::different("units", "a percentage is no amount")
+        } else {
+            Comparison::open("parts of one against an amount")
+        };
     }
-    if without.currency.is_some() && with.currency.is_none() {
-        return Comparison::different("units", "a percentage is no amount of money");
-    }
-    let hundredth = scaled(&with.value, &Rational::from_parts(1.into(), 100_u8.into()));
-    let with_value = Value {
-        expr: &hundredth,
-        places: with.places.map(|places| places.saturating_add(2)),
+    let number = |it: &Quantity| {
+        let power = share(it).unwrap_or(0);
+        Quantity {
+            places: it.places.map(|it| it.saturating_add(power as i64)),
+            ..Quantity::bare(scaled(
+                &it.value,
+                &Rational::from(10).pow(-(power as isize)),
+            ))
+        }
     };
-    let (a, b) = in_order_of_sides(with_value, written(without), !gold.percent);
-    let verdict = numbers::compare(a, b, context);
+    let (a, b) = (number(gold), number(pred));
+    let verdict = plain(&a, &b, context);
     match verdict.equal {
         Some(true) if verdict.method == "rational" => verdict.by("percent"),
         // A question may ask for percent: "50" is then 50 %.
         Some(false)
-            if without.unit.is_none()
-                && without.currency.is_none()
+            if sides
+                .iter()
+                .any(|it| share(it).is_none() && it.unit.is_none())
                 && plain(gold, pred, context).equal == Some(true) =>
         {
             let reason = "a percentage against the same number without its sign";
             bare_number(context.config.percent, "percent", reason)
         }
-        Some(false) => context.different("percent", || {
-            format!(
-                "{} % and {} differ",
-                show(&with.value),
-                show(&without.value)
-            )
-        }),
+        Some(false) => numbers::differ("percent", &a.value, &b.value, context),
         _ => verdict,
     }
 }
 
 /// `factor` · expr.
 fn scaled(expr: &Expr, factor: &Rational) -> Expr {
-    match expressions::number(expr) {
-        Some(value) => Expr::Number(value.into_owned() * factor),
-        None if factor.is_one() => expr.clone(),
-        None => expressions::product(Expr::Number(factor.clone()), expr.clone()),
+    if factor.is_one() && expressions::number(expr).is_none() {
+        return expr.clone();
     }
+    expressions::product(Expr::Number(factor.clone()), expr.clone())
 }
 
 fn both_units(
@@ -148,8 +158,13 @@ fn both_units(
     if dimension_a != dimension_b {
         // "90°" may be said of a temperature.
         let mixed = |a, b: &Unit| is_degree(a) && !b.offset.is_zero();
-        if (mixed(a, b) || mixed(b, a)) && plain(gold, pred, context).equal != Some(false) {
-            return Comparison::open("degrees of an angle or of a temperature");
+        // "2 Gy" and "2 Sv", "-286 kJ/mol" and "-286 kJ"
+        let scale = |it: &Dimension| it[SCALES..].iter().any(|power| *power != 0);
+        let same = |at: usize| at == MOLE || dimension_a[at] == dimension_b[at];
+        let moles = a.size == b.size && (0..dimension_a.len()).all(same);
+        let vague = mixed(a, b) || mixed(b, a) || scale(dimension_a) || scale(dimension_b) || moles;
+        if vague && plain(gold, pred, context).equal != Some(false) {
+            return Comparison::open("two units that may be said of one thing");
         }
         return context.different("units", || {
             format!("{} and {} measure different things", a.name, b.name)
@@ -168,6 +183,9 @@ fn both_units(
     };
     match verdict.equal {
         Some(true) if verdict.method == "rational" => verdict.by("units"),
+        Some(false) if is_rounded(gold, a, pred, b) => {
+            Comparison::open("another unit, and a value that may be rounded")
+        }
         Some(false) => context.different("units", || {
             format!(
                 "{} {} and {} {} differ",
@@ -179,6 +197,15 @@ fn both_units(
         }),
         _ => verdict,
     }
+}
+
+/// Do two values differ by what one loses that is rounded, where the factor between their units leaves no whole numbers?
+fn is_rounded(gold: &Quantity, a: &Unit, pred: &Quantity, b: &Unit) -> bool {
+    let factor = &a.size / &b.size;
+    let whole = factor.is_int() || (Rational::ONE / factor).is_int();
+    let near =
+        |a: &Rational, b: &Rational| (a - b).abs() * Rational::from(1_000) <= b.clone().abs();
+    matches!((convert(&gold.value, a, b), &pred.value), (Expr::Number(a), Expr::Number(b)) if !whole && near(&a, b))
 }
 
 /// A value in another unit of the same dimension.
@@ -207,10 +234,6 @@ fn one_unit(
     swapped: bool,
 ) -> Comparison {
     if let Some(currency) = &without.currency {
-        if let Some(cents) = cents(unit) {
-            let value = scaled(&with.value, &cents);
-            return ordered(&value, without, context, swapped);
-        }
         let pounds = **currency == *"GBP" && POUNDS.contains(&unit.name);
         if unit.dimension.is_some() && !pounds {
             return context.different("currency", || {
@@ -274,13 +297,6 @@ fn ordered(value: &Expr, other: &Quantity, context: &mut Context<'_>, swapped: b
     numbers::compare(a, b, context)
 }
 
-/// The hundredth of a currency, where a label names it.
-fn cents(unit: &Unit) -> Option<Rational> {
-    (unit.dimension.is_none()
-        && ["cent", "cents", "¢", "penny", "pennies", "pence"].contains(&&*unit.name))
-    .then(|| Rational::from_parts(1.into(), 100_u8.into()))
-}
-
 /// A value that nobody rounded.
 pub(super) fn exact(expr: &Expr) -> Value<'_> {
     Value { expr, places: None }
@@ -288,13 +304,13 @@ pub(super) fn exact(expr: &Expr) -> Value<'_> {
 
 /// Is a unit the degree of an angle, or a part of one?
 fn is_degree(unit: &Unit) -> bool {
-    const ANGLE: [i8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 0];
-    unit.dimension == Some(ANGLE)
+    let alone = |it: Dimension| it[7] == 1 && it.iter().filter(|power| **power != 0).count() == 1;
+    unit.dimension.is_some_and(alone)
 }
 
 /// The size of a unit in radians, which are plain numbers.
 fn radian(unit: &Unit) -> Option<&Rational> {
-    (unit.dimension == Some([0; 9]) && unit.name.contains("rad")).then_some(&unit.size)
+    (unit.dimension == Some(NO_DIMENSION) && unit.name.contains("rad")).then_some(&unit.size)
 }
 
 /// An angle in (parts of) degrees, in radians.

@@ -3,8 +3,8 @@
 use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions;
-use crate::algebra;
-use crate::algebra::Expr;
+use super::numbers::{self, Value};
+use crate::algebra::{self, Expr};
 use crate::answer::{Answer, Endpoint, Interval, Matrix, Quantity, Relation};
 
 /// An answer with letters exchanged: each first of a pair becomes the second, all at once.
@@ -60,35 +60,49 @@ pub(super) fn compare(
     undecided
 }
 
-/// Compares two antiderivatives that call their constant differently, `x^2 + C` and `x^2 + K`. `None` where they do not.
+/// Compares two antiderivatives, each with a constant: `sin^2 x + C` and `-cos^2 x + K` differ by what is the same for other letters. `None` where
+/// they are none, or may differ.
 pub(super) fn constant(
     gold: &Answer,
     pred: &Answer,
     context: &mut Context<'_>,
 ) -> Option<Comparison> {
     const NAMES: [&str; 7] = ["C", "c", "K", "k", "C_1", "c_1", "D"];
-    let own = |answer: &Answer| {
+    // What is added to the constant, and its name.
+    let split = |answer: &Answer| {
         let value = match answer {
             Answer::Relation(relation) => relation.sides.last()?,
             other => other,
         };
-        match expressions::expression(value)? {
-            Expr::Add(terms) => terms.iter().find_map(|term| match term {
-                Expr::Symbol(name) if NAMES.contains(&&**name) => Some(name.clone()),
-                _ => None,
-            }),
-            _ => None,
-        }
+        let Expr::Add(terms) = expressions::expression(value)? else {
+            return None;
+        };
+        let name = |it: &Expr| NAMES.iter().find(|name| *it == Expr::symbol(name)).copied();
+        let at = terms.iter().position(|it| name(it).is_some())?;
+        let rest = [&terms[..at], &terms[at + 1..]].concat();
+        Some((Expr::Add(rest), name(&terms[at])?))
     };
-    let (to, from) = (own(gold)?, own(pred)?);
-    let capital = [&to, &from].iter().any(|it| it.starts_with(['C', 'K']));
-    if !capital || to == from || letters_of(gold).contains(&from) || letters_of(pred).contains(&to)
-    {
+    let ((a, own), (b, other)) = (split(gold)?, split(pred)?);
+    let all = algebra::variables_of([&a, &b]);
+    let stated = match (gold, pred) {
+        (Answer::Relation(a), Answer::Relation(b)) => a.sides.first() == b.sides.first(),
+        _ => true,
+    };
+    let sure = [own, other].iter().any(|it| it.starts_with(['C', 'K']));
+    if !(stated && sure) || all.iter().any(|it| **it == *own || **it == *other) {
         return None;
     }
-    let renamed = letters(pred, &[(from, to)]);
-    Some(context.quietly(|context| context.answers(gold, &renamed)))
-        .filter(|it| it.equal == Some(true))
+    let difference = Expr::Add(vec![a, expressions::product(Expr::integer(-1), b)]);
+    let moved = algebra::replace(&difference, &mut |part| match part {
+        Expr::Symbol(name) => Some(Expr::symbol(&[&**name, "'"].concat())),
+        _ => None,
+    });
+    // Capitals may be known constants: then nothing else is added.
+    let free = !all.is_empty() && all.iter().all(|it| it.starts_with(char::is_lowercase));
+    let moved = if free { moved } else { Expr::integer(0) };
+    let [a, b] = [&difference, &moved].map(Value::of);
+    let verdict = context.quietly(|context| numbers::compare(a, b, context));
+    Some(verdict).filter(|it| it.equal == Some(true))
 }
 
 fn permutations(letters: &mut Vec<Box<str>>, from: usize, found: &mut Vec<Vec<Box<str>>>) {

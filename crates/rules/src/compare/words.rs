@@ -257,7 +257,8 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
             }
         }
         // "all integers" may be what ℤ is.
-        (_, Answer::Quantity(quantity)) if is_domain(&quantity.value) => {
+        (_, Answer::Quantity(quantity)) if matches!(&quantity.value, Expr::Symbol(name) if matches!(&**name, "ℕ" | "ℤ" | "ℚ" | "ℝ" | "ℂ")) =>
+        {
             return Comparison::open("words against the sign of a set");
         }
         (Some(Meaning::Nothing | Meaning::Undefined), Answer::Quantity(quantity))
@@ -305,11 +306,6 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         }),
         _ => Comparison::open("words against an answer of another kind"),
     }
-}
-
-/// ℤ, ℚ, ℂ and the like.
-fn is_domain(expr: &Expr) -> bool {
-    matches!(expr, Expr::Symbol(name) if matches!(&**name, "ℕ" | "ℤ" | "ℚ" | "ℝ" | "ℂ"))
 }
 
 /// Is an expression a number, with no letters in it?

@@ -55,7 +55,9 @@ pub(super) fn before_explanation(text: &str) -> usize {
             break;
         }
         // An explanation explains what stands before it only where that is an answer, and concludes nothing itself.
-        if explains && (!states(before) || concludes(&text[start..end])) {
+        let concludes =
+            |it: &str| words::CONCLUDING.contains(it) && !it.eq_ignore_ascii_case("then");
+        if explains && (!states(before) || words::words_of(&text[start..end]).any(concludes)) {
             break;
         }
         end = before.len();
@@ -102,12 +104,6 @@ fn states(before: &str) -> bool {
     let lettered = words::words_of(line)
         .any(|word| word.len() == 1 && word.bytes().all(|it| it.is_ascii_uppercase()));
     line.len() <= 40 && (valued || lettered) || line.contains("**") || !before.contains('\n')
-}
-
-/// Does a sentence conclude something in a text?
-fn concludes(text: &str) -> bool {
-    words::words_of(text)
-        .any(|word| words::CONCLUDING.contains(word) && !word.eq_ignore_ascii_case("then"))
 }
 
 /// Is a value at `at` on a line of its own among others, "- Tea: $12", none of which is reckoned, goes on from the one above it or is set off?

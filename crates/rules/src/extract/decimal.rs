@@ -74,15 +74,6 @@ fn values(number: &str) -> [Option<String>; 2] {
     })
 }
 
-/// Are these the same number, if the comma of one or both is a decimal one: "3,5" and "3.5", "1.250,50 €" and "1250,50"?
-pub(crate) fn same_but_for_comma(a: &str, b: &str) -> bool {
-    if a.starts_with('-') != b.starts_with('-') || !(a.contains(',') || b.contains(',')) {
-        return false;
-    }
-    let [one, other] = [a, b].map(|it| values(it.trim_matches([' ', '€', '-'])));
-    one.iter().any(|it| it.is_some() && other.contains(it))
-}
-
 /// An answer whose commas are decimal ones, written with points; `None` where nothing changes. In brackets commas stand between entries.
 pub(crate) fn of_commas(text: &str) -> Option<String> {
     let brackets = ["\\{", "\\in", "\\langle"];

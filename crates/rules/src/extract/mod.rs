@@ -166,7 +166,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 }
 
 pub(crate) use clean::without_end_marks;
-pub(crate) use decimal::{of_commas, same_but_for_comma};
+pub(crate) use decimal::of_commas;
 pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;

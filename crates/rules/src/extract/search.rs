@@ -249,7 +249,14 @@ impl<'t> Search<'t, '_, '_> {
         if text.is_empty() {
             return;
         }
-        let mut qualified = said.qualified;
+        // "x = 2 or x = -1 (rejected)", but not "x = 2 (we reject -1)"
+        let rest = self.source.text[reading.range.end..].trim_start_matches([' ', '$', '*']);
+        let aside = rest.strip_prefix('(').and_then(|it| it.split(')').next());
+        let several = [", ", " or ", " and "].iter().any(|it| text.contains(it));
+        let denies = |it: &str| words::has(it, &words::REJECTS) || several && qualifiers::deny(it);
+        let aside = aside.filter(|it| several || !it.contains(words::is_digit));
+        let rejected = aside.is_some_and(denies) || words::has(&text, &words::REJECTS);
+        let mut qualified = said.qualified || rejected && text.contains(words::is_digit);
         if let Some(list) = list {
             (text, option) = (Cow::Owned(list.letters), None);
             qualified |= list.open;

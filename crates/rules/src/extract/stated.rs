@@ -179,11 +179,7 @@ fn choose(source: Source<'_, '_>, all: &[Item], start: usize) -> Option<(usize, 
     let after = source.text[all[first].end..].trim_start_matches([' ', '*']);
     if words::first_word(head).len() == head.len()
         && (head.is_empty() || words::CONCLUDING.contains(head))
-        && [
-            "is the ", "is our ", "is what ", "is how ", "are the ", "is my ",
-        ]
-        .iter()
-        .any(|it| after.starts_with(it))
+        && (words::STATES_OF_NUMBER.begin(after)).is_some_and(|it| it.1.starts_with(' '))
     {
         return Some((first, joined_forward(source, all, first)));
     }

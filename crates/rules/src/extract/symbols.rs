@@ -4,10 +4,7 @@ use super::words;
 
 /// Currency signs that stand before a number.
 pub(super) fn is_currency(character: char) -> bool {
-    matches!(
-        character,
-        '$' | '€' | '£' | '¥' | '₹' | '₽' | '₩' | '₪' | '₫' | '₱' | '₦' | '₴' | '¢'
-    )
+    character == '$' || !character.is_ascii() && "€£¥₹₽₩₪₫₱₦₴¢".contains(character)
 }
 
 /// Could maths go on here, after a comma or "and"?

@@ -2,7 +2,7 @@
 //!
 //! | table | read by |
 //! |---|---|
-//! | `units.tsv`, `currencies.tsv` | [`units`] |
+//! | `units.tsv`, `prefixes.tsv`, `currencies.tsv` | [`units`] |
 //! | `numbers.tsv` | [`numbers`] |
 //! | `symbols.tsv`: LaTeX commands, functions, characters | the lexer, `parse::command` |
 //! | `words.tsv`: lists of words by what they do | [`words`] |

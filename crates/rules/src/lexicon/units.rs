@@ -5,13 +5,25 @@ use std::sync::LazyLock;
 use super::{Table, names, rows};
 
 const UNITS: &str = include_str!("units.tsv");
+const PREFIXES: &str = include_str!("prefixes.tsv");
 const CURRENCIES: &str = include_str!("currencies.tsv");
 
-/// Exponents of length, mass, time, current, temperature, amount, luminosity, angle, information.
-pub(crate) type Dimension = [i8; 9];
+/// Exponents of length, mass, time, current, temperature, amount, luminosity, angle, information; from [`SCALES`] on of what has a scale of
+/// its own: activity, equivalent dose, luminous flux, level, biological activity, equivalents, osmotic activity.
+pub(crate) type Dimension = [i8; 16];
 
 /// The symbols of these in `units.tsv`.
-const BASES: [&str; 9] = ["m", "kg", "s", "A", "K", "mol", "cd", "deg", "bit"];
+#[rustfmt::skip]
+const BASES: [&str; 16] = [
+    "m", "kg", "s", "A", "K", "mol", "cd", "deg", "bit", "Bq", "Sv", "lm", "dB", "IU", "Eq", "Osm",
+];
+
+/// The place of the mole, and of the first scale.
+pub(crate) const MOLE: usize = 5;
+pub(crate) const SCALES: usize = 9;
+
+/// That of a plain number.
+pub(crate) const NO_DIMENSION: Dimension = [0; BASES.len()];
 
 /// A unit in one word: its dimension, and its size as a fraction times a power of ten.
 #[derive(Debug, Clone, Copy)]
@@ -26,32 +38,20 @@ pub(crate) struct UnitWord {
     pub power: i32,
 }
 
-/// Prefixes of the SI and their powers of ten.
-#[rustfmt::skip]
-const NAMES: [(&str, i32); 13] = [
-    ("kilo", 3), ("centi", -2), ("milli", -3), ("micro", -6), ("nano", -9), ("pico", -12), ("femto", -15),
-    ("mega", 6), ("giga", 9), ("tera", 12), ("deci", -1), ("hecto", 2), ("deca", 1),
-];
-#[rustfmt::skip]
-const SYMBOLS: [(&str, i32); 14] = [
-    ("da", 1), ("k", 3), ("c", -2), ("m", -3), ("µ", -6), ("μ", -6), ("u", -6), ("n", -9), ("p", -12), ("f", -15),
-    ("M", 6), ("G", 9), ("T", 12), ("d", -1),
-];
-
 /// Units by name, with and without prefixes, in the singular.
 static WORDS: LazyLock<Table<String, UnitWord>> = LazyLock::new(|| {
     let units = || rows(UNITS).filter_map(|row| Some((row[0], *row.get(3)?, entry(&row)?)));
     let plain =
         units().flat_map(|(own, _, unit)| names(own).map(move |name| (name.to_owned(), unit)));
+    let prefixes: Vec<_> = rows(PREFIXES).collect();
     let prefixed = units().flat_map(|(own, kind, unit)| {
-        let prefixes: &[(&str, i32)] = match kind {
-            "symbol" => &SYMBOLS,
-            "name" => &NAMES,
-            _ => &[],
-        };
-        prefixes.iter().flat_map(move |(prefix, power)| {
-            let power = *power;
-            names(own).map(move |name| ([prefix, name].concat(), UnitWord { power, ..unit }))
+        let of_kind = prefixes.iter().filter(move |row| row[0] == kind);
+        of_kind.flat_map(move |row| {
+            let power = row[1].parse().unwrap_or(0);
+            let spellings = row[2].split(' ');
+            spellings.flat_map(move |prefix| {
+                names(own).map(move |name| ([prefix, name].concat(), UnitWord { power, ..unit }))
+            })
         })
     });
     plain.chain(prefixed).collect()
@@ -71,7 +71,7 @@ static BARE: LazyLock<Table<&'static str, bool>> = LazyLock::new(|| {
 });
 
 fn entry(row: &[&'static str]) -> Option<UnitWord> {
-    let mut dimension = [0; 9];
+    let mut dimension = NO_DIMENSION;
     for factor in row.get(1)?.split(' ').filter(|factor| *factor != "1") {
         let digits = factor.find(|c: char| c == '-' || c.is_ascii_digit());
         let (base, exponent) = factor.split_at(digits.unwrap_or(factor.len()));
@@ -150,18 +150,15 @@ pub(crate) fn currency(name: &str) -> Option<(&'static str, u32)> {
     CURRENCY_NAMES.get(name.trim_end_matches('.'))
 }
 
-/// The names of currencies that are one word.
+/// The names of currencies.
 pub(crate) fn currency_names() -> impl Iterator<Item = &'static str> {
-    let all = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
-    all.filter(|name| !name.contains(' '))
+    rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")))
 }
 
 /// The length of the currency of several words that a text begins with: "Swiss francs".
 pub(crate) fn long_currency(text: &str) -> Option<usize> {
-    static LONG: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        let all = rows(CURRENCIES).flat_map(|row| names(row.get(1).copied().unwrap_or("")));
-        all.filter(|name| name.contains(' ')).collect()
-    });
+    static LONG: LazyLock<Vec<&str>> =
+        LazyLock::new(|| currency_names().filter(|it| it.contains(' ')).collect());
     if !text.starts_with(|it: char| it.is_ascii_uppercase()) {
         return None;
     }

@@ -168,7 +168,9 @@ fn grouped(lexer: &mut Lexer<'_>, start: usize, end: usize) -> usize {
             if weak || separator == Separator::Space {
                 // One group that is none: no comma here groups anything.
                 if weak {
-                    lexer.next.ungrouped = run_of_commas(lexer, from + digits);
+                    let rest = lexer.text().get(from + digits..).unwrap_or("");
+                    let run = leading(rest, |it| it.is_ascii_digit() || it == ',');
+                    lexer.next.ungrouped = from + digits + run;
                 }
                 let sure = kind.is_some() && !weak;
                 return if sure { reached } else { end };
@@ -211,12 +213,6 @@ fn is_spaced_list(lexer: &Lexer<'_>, end: usize) -> bool {
     );
     let before = lexer.last() == Some(Kind::Comma) && !lexer.is_tight();
     at > end && (comma || (before && closes))
-}
-
-/// The end of the run of digits and commas that goes on at `at`.
-fn run_of_commas(lexer: &Lexer<'_>, at: usize) -> usize {
-    let rest = lexer.text().get(at..).unwrap_or("");
-    at + leading(rest, |it| it.is_ascii_digit() || it == ',')
 }
 
 /// `1.234,56` and `1.234.567`: where the decimal comma is (if there is one) and where the number ends.

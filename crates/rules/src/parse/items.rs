@@ -163,13 +163,9 @@ pub(super) fn lettered_domain(parser: &mut Parser<'_>) -> Parsed<Option<Answer>>
     let Some(Kind::Letter(letter)) = parser.ahead(usize::from(grouped)) else {
         return Ok(None);
     };
-    let domain = match letter {
-        'R' => 'ℝ',
-        'Z' => 'ℤ',
-        'N' => 'ℕ',
-        'Q' => 'ℚ',
-        'C' => 'ℂ',
-        _ => return Ok(None),
+    let mut domains = "Rℝ Zℤ Nℕ Qℚ Cℂ".split(' ');
+    let Some(domain) = domains.find_map(|it| it.strip_prefix(letter)?.chars().next()) else {
+        return Ok(None);
     };
     parser.skip(if grouped { 3 } else { 1 });
     let symbol = variable::domain(parser, domain)?;

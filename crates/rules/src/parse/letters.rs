@@ -130,8 +130,8 @@ fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
 /// Is a run of four letters or more a product of letters rather than a word?
 fn is_product(run: &str) -> bool {
     if run.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return run.len() <= 4 && !super::spelled::is_shouted(run)
-            || !run.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
+        let shouted = words::CAPITALS.contains(run) || super::spelled::small_number(run).is_some();
+        return run.len() <= 4 && !shouted || !run.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
     }
     if is_unit(run) {
         return false;

@@ -57,7 +57,7 @@ pub(super) struct Parser<'t> {
     /// Variables that a Σ binds around here.
     bound: Vec<Box<str>>,
     /// Is `i` the unit vector beside a `j`?
-    vectors: bool,
+    pub(super) vectors: bool,
 }
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
@@ -246,11 +246,6 @@ impl<'t> Parser<'t> {
     /// Does a Σ around here bind this name?
     pub(super) fn is_bound(&self, name: &str) -> bool {
         self.bound.iter().any(|bound| &**bound == name)
-    }
-
-    /// Is `i` the unit vector beside a `j`?
-    pub(super) fn has_unit_vectors(&self) -> bool {
-        self.vectors
     }
 
     /// The number that was read last.

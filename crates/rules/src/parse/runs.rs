@@ -7,7 +7,7 @@ use super::parser::Parsed;
 use super::token::{Bracket, Kind, digit};
 use super::{command, digits};
 use crate::lexicon::units::currency;
-use crate::lexicon::{leading, numbers, words};
+use crate::lexicon::{is_digit, leading, numbers, words};
 
 /// How long a word with letters beyond ASCII or an exponent in raised digits is at most, in bytes.
 const LONGEST_RUN: usize = 4_000;
@@ -111,12 +111,10 @@ pub(super) fn currency_prefix(
         "US" | "USD" if rest.starts_with("\\$") => ("USD", 2),
         "A" | "AU" if rest.starts_with("\\$") => ("AUD", 2),
         "Rs" => ("INR", usize::from(rest.starts_with('.'))),
-        "USD" | "EUR" | "GBP" | "INR" | "RMB" | "CNY" | "JPY" => {
-            if !rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
-                return None;
-            }
-            let code = currency(run)?.0;
-            (code, 0)
+        "USD" | "EUR" | "GBP" | "INR" | "RMB" | "CNY" | "JPY"
+            if rest.trim_start().starts_with(is_digit) =>
+        {
+            (currency(run)?.0, 0)
         }
         _ => return None,
     };
@@ -205,37 +203,32 @@ pub(super) fn shifted(
     lexer.close(Bracket::Group, end)
 }
 
+/// What one of `signs`, pairs of a character and what it is in line, stands for; one of `digits` is a number.
+fn in_line(character: char, digits: &str, signs: &str) -> Option<Kind<'static>> {
+    // Of most scripts no character is raised.
+    if matches!(character, '\u{370}'..='\u{1d00}' | '\u{2e80}'..) {
+        return None;
+    }
+    let mut pairs = signs.split(' ').filter_map(|it| it.strip_prefix(character));
+    let sign = pairs.next().and_then(|it| it.chars().next());
+    Some(match sign {
+        Some('+') => Kind::Plus,
+        Some('-') => Kind::Minus,
+        Some('(') => Kind::Open(Bracket::Round),
+        Some(')') => Kind::Close(Bracket::Round),
+        Some(letter) => Kind::Letter(letter),
+        None => return digits.contains(character).then_some(Kind::Number(0)),
+    })
+}
+
 /// What a raised character is in line; digits as a number.
 pub(super) fn raised(character: char) -> Option<Kind<'static>> {
-    Some(match character {
-        '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' => Kind::Number(0),
-        '⁺' => Kind::Plus,
-        '⁻' => Kind::Minus,
-        '⁽' => Kind::Open(Bracket::Round),
-        '⁾' => Kind::Close(Bracket::Round),
-        'ⁿ' => Kind::Letter('n'),
-        'ˣ' => Kind::Letter('x'),
-        'ⁱ' => Kind::Letter('i'),
-        'ᵏ' => Kind::Letter('k'),
-        'ᵐ' => Kind::Letter('m'),
-        _ => return None,
-    })
+    in_line(character, "⁰¹²³⁴⁵⁶⁷⁸⁹", "⁺+ ⁻- ⁽( ⁾) ⁿn ˣx ⁱi ᵏk ᵐm")
 }
 
 /// What a lowered character is in line; digits as a number.
 pub(super) fn lowered(character: char) -> Option<Kind<'static>> {
-    Some(match character {
-        '₀'..='₉' => Kind::Number(0),
-        '₊' => Kind::Plus,
-        '₋' => Kind::Minus,
-        'ₙ' => Kind::Letter('n'),
-        'ₖ' => Kind::Letter('k'),
-        'ᵢ' => Kind::Letter('i'),
-        'ⱼ' => Kind::Letter('j'),
-        'ₘ' => Kind::Letter('m'),
-        'ₓ' => Kind::Letter('x'),
-        _ => return None,
-    })
+    in_line(character, "₀₁₂₃₄₅₆₇₈₉", "₊+ ₋- ₙn ₖk ᵢi ⱼj ₘm ₓx")
 }
 
 /// A letter that makes words: neither Greek nor a sign of mathematics.

@@ -2,7 +2,6 @@
 
 use crate::algebra::Rational;
 use crate::lexicon::numbers::{cardinal, denominator, scale};
-use crate::lexicon::words;
 
 /// A small number in one word, for bases.
 pub(super) fn small_number(word: &str) -> Option<u64> {
@@ -100,9 +99,4 @@ pub(super) fn number(words: &[&str]) -> Option<(Rational, usize)> {
 
 fn signed(value: Rational, negative: bool) -> Rational {
     if negative { -value } else { value }
-}
-
-/// Is a run of capitals a word that somebody shouts?
-pub(super) fn is_shouted(run: &str) -> bool {
-    words::CAPITALS.contains(run) || small_number(run).is_some()
 }

@@ -123,20 +123,15 @@ pub(super) fn scale_letters(parser: &Parser<'_>, start: usize) -> Option<(u64, u
     let (ends, before) = (ends_quantity(parser, at + run), start.checked_sub(1));
     let priced = before.is_some_and(|it| matches!(parser.any_kind_at(it), Some(Kind::Currency(_))));
     let tight = token.space == Space::Tight;
-    let scale = match token.kind {
-        // "2bn" may be a product.
-        _ if run > 1 && (priced || !tight) && !is_term_of_formula(parser, start) => {
-            let ends = ends || suffix_follows(parser, at + run, false);
-            let letters = parser.source(at, at + run).to_ascii_lowercase();
-            numbers::scale(&letters).filter(|_| ends)?
-        }
-        _ if !priced || run > 1 || !tight || !ends => return None,
-        Kind::Letter('k' | 'K') => 1_000,
-        Kind::Letter('m' | 'M') => 1_000_000,
-        Kind::Letter('b' | 'B') => 1_000_000_000,
-        _ => return None,
-    };
-    Some((scale, run))
+    let letters = parser.source(at, at + run).to_ascii_lowercase();
+    // "2bn" may be a product.
+    let apart = run > 1 && (priced || !tight) && !is_term_of_formula(parser, start);
+    let named = || apart && (ends || suffix_follows(parser, at + run, false));
+    let price = (priced && tight && ends).then(|| numbers::scale(&format!("${letters}")));
+    let scale = price
+        .flatten()
+        .or_else(|| numbers::scale(&letters).filter(|_| named()));
+    Some((scale?, run))
 }
 
 /// Does a power of ten end right here, as in `3 \times 10^8 m`?
@@ -363,6 +358,7 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                 all_words = false;
             }
             Kind::Other if parser.source(at, at + 1) == "¢" => text.push('¢'),
+            Kind::Greek(letter) if parser.source(at, at + 1) == letter => text.push_str(letter),
             Kind::Stop if at > from && parser.at(at + 1).is_some() => text.push('.'),
             Kind::Minus
                 if at > from

@@ -135,6 +135,7 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
     let priced = first > 0 && matches!(tokens[first - 1].kind, Kind::Currency(_));
     let measured = match suffix {
         [] => priced,
+        [scale, ..] if priced && matches!(scale.kind, Kind::Word(_)) => true,
         [one] => match one.kind {
             Kind::Percent | Kind::Currency(_) => true,
             Kind::Text(word) | Kind::Word(word) | Kind::Name(word) => {

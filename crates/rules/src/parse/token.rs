@@ -229,12 +229,10 @@ pub(super) fn digit(character: char) -> Option<u8> {
         '\u{966}'..='\u{96f}' => character as u32 - 0x966,
         '\u{9e6}'..='\u{9ef}' => character as u32 - 0x9e6,
         '\u{1d7ce}'..='\u{1d7ff}' => (character as u32 - 0x1d7ce) % 10,
-        '⁰' => 0,
-        '¹' => 1,
-        '²' => 2,
-        '³' => 3,
-        '⁴'..='⁹' => character as u32 - '⁰' as u32,
-        '₀'..='₉' => character as u32 - '₀' as u32,
+        '²' | '³' | '¹' | '⁰'..='₉' => {
+            let mut shifted = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉".chars();
+            shifted.position(|it| it == character)? as u32 % 10
+        }
         _ => return None,
     };
     Some(value as u8)

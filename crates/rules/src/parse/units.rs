@@ -1,13 +1,15 @@
 //! Units as they are written: with exponents, products and quotients, in LaTeX or words. Each unit is a line of `lexicon/units.tsv`.
 
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
 use crate::algebra::Rational;
 use crate::answer::Unit;
 use crate::lexicon::leading;
-use crate::lexicon::units::{Dimension, unit_word};
+use crate::lexicon::units::{Dimension, NO_DIMENSION, unit_word};
 use crate::lexicon::words::{self, JOINS_UNITS};
-
-const NONE: Dimension = [0; 9];
-const TEMPERATURE: Dimension = [0, 0, 0, 0, 1, 0, 0, 0, 0];
+use crate::pattern;
 
 /// The dimension and size of a unit in one word, prefix and plural included.
 fn word(name: &str) -> Option<(Dimension, Rational)> {
@@ -25,24 +27,16 @@ pub(crate) fn unit(text: &str) -> Option<Unit> {
     if text.is_empty() || text.len() > 80 {
         return None;
     }
-    let name = || text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((size, offset)) = temperature(text) {
-        return Some(Unit {
-            name: name().into(),
-            dimension: Some(TEMPERATURE),
-            size,
-            offset,
-        });
-    }
-    let (dimension, size) = match word(text) {
-        Some(found) => found,
-        None => compound(text)?,
+    let (found, offset) = match temperature(text) {
+        Some((size, offset)) => (word("K").map(|it| (it.0, size)), offset),
+        None => (word(text).or_else(|| compound(text)), Rational::ZERO),
     };
+    let (dimension, size) = found?;
     Some(Unit {
-        name: name().into(),
+        name: text.split_whitespace().collect::<Vec<_>>().join(" ").into(),
         dimension: Some(dimension),
         size,
-        offset: Rational::from(0),
+        offset,
     })
 }
 
@@ -64,7 +58,7 @@ fn temperature(text: &str) -> Option<(Rational, Rational)> {
 fn compound(text: &str) -> Option<(Dimension, Rational)> {
     let text = plain(text);
     let mut rest = text.trim();
-    let mut dimension = NONE;
+    let mut dimension = NO_DIMENSION;
     let mut size = Rational::from(1);
     let mut below = false;
     let mut bracket = false;
@@ -172,35 +166,21 @@ fn exponent(text: &str, power: i8) -> Option<(i8, &str)> {
 
 /// A unit without the commands and braces of LaTeX.
 fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        if next == '\\' {
-            let length = crate::lexicon::letters(&rest[1..], usize::MAX);
-            if length == 0 {
-                out.push(' ');
-                rest = rest.get(1..).unwrap_or("");
-                rest = rest.strip_prefix([',', ' ', ';', ':', '!']).unwrap_or(rest);
-                continue;
-            }
-            match &rest[1..=length] {
-                "cdot" | "times" => out.push('·'),
-                "mu" => out.push('µ'),
-                "Omega" | "ohm" => out.push('Ω'),
-                "circ" | "degree" => out.push('°'),
-                _ => out.push(' '),
-            }
-            rest = &rest[1 + length..];
-            continue;
+    static COMMAND: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\(?:([a-zA-Z]+)|[, ;:!])?"));
+    let text = COMMAND.replace_all(text, |found: &Captures<'_>| {
+        match found.get(1).map_or("", |it| it.as_str()) {
+            "cdot" | "times" => "·",
+            "mu" => "µ",
+            "Omega" | "ohm" => "Ω",
+            "circ" | "degree" => "°",
+            _ => " ",
         }
-        match next {
-            '{' | '}' => {}
-            '~' => out.push(' '),
-            '⋅' | '∙' | '.' if !out.is_empty() => out.push('·'),
-            other if other.is_whitespace() => out.push(' '),
-            other => out.push(other),
-        }
-        rest = &rest[next.len_utf8()..];
-    }
-    out
+    });
+    let plain = text.chars().filter_map(|it| match it {
+        '{' | '}' => None,
+        '⋅' | '∙' | '.' => Some('·'),
+        it if it == '~' || it.is_whitespace() => Some(' '),
+        it => Some(it),
+    });
+    plain.collect()
 }

@@ -9,9 +9,7 @@ use crate::algebra::{Constant, Expr, Function};
 pub(super) fn bare_letter(parser: &Parser<'_>, letter: char) -> Expr {
     match letter {
         'e' if !parser.is_bound("e") => Expr::Constant(Constant::E),
-        'i' if !parser.has_unit_vectors() && !parser.is_bound("i") => {
-            Expr::Constant(Constant::ImaginaryUnit)
-        }
+        'i' if !parser.vectors && !parser.is_bound("i") => Expr::Constant(Constant::ImaginaryUnit),
         _ => {
             let mut buffer = [0; 4];
             Expr::Symbol((&*letter.encode_utf8(&mut buffer)).into())

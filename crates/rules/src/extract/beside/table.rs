@@ -128,7 +128,7 @@ fn words_of_shape(name: &str) -> Vec<&'static str> {
             )
         }),
         "<part>" => numbers(|it| matches!(it, NumberWord::Part(_))),
-        "<currency>" => currency_names().collect(),
+        "<currency>" => currency_names().filter(|it| !it.contains(' ')).collect(),
         _ => Vec::new(),
     }
 }
