@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use clap::builder::TypedValueParser;
 
+use super::inputs::read;
 use super::rows::one_of;
 use juror_data::journal::{chat_date, journal_path};
-use juror_data::read_text;
 use juror_engine::text::chat_template::{ChatOptions, Moment, ReasoningEffort, TemplateVariable};
 use juror_engine::text::reasoning::{ThinkingStyle, ThinkingTags};
 use juror_judge::judge::{ChatSettings, JudgeText};
@@ -85,9 +85,7 @@ impl ChatArguments {
             None => None,
             Some(path) => {
                 let name = path.file_name().unwrap_or(path.as_os_str());
-                let text = read_text(path)
-                    .with_context(|| format!("could not read {}", path.display()))?;
-                Some((name.to_string_lossy().into_owned(), text))
+                Some((name.to_string_lossy().into_owned(), read(path)?))
             }
         };
         let begun = out

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::engine::{AdapterArgument, JUDGE};
+use super::inputs::read;
 use super::rows::whole;
 use super::{Failure, OrFail, download};
-use juror_data::read_text;
 use juror_hub::Want;
 use juror_judge::endpoint::{EndpointSettings, LIMIT_AT_ONCE, MOST_AT_ONCE, PATIENCE, is_address};
 use juror_judge::judge::JudgeModel;
@@ -169,8 +169,7 @@ impl EndpointArguments {
 }
 
 pub(super) fn read_key(path: &Path) -> anyhow::Result<String> {
-    let text = read_text(path).with_context(|| format!("could not read {}", path.display()));
-    Ok(text?.trim().to_owned())
+    Ok(read(path)?.trim().to_owned())
 }
 
 /// Parses the keys of a request's body; `example` is shown where they are none.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 
 use super::download::Download;
 use super::{Failure, say};
-use juror_data::is_rows_file;
+use juror_data::{is_rows_file, read_text};
 use juror_hub::{DataSetName, Hub, HubError};
 
 pub(super) fn has_stdin(inputs: &[PathBuf]) -> bool {
@@ -38,6 +39,11 @@ impl VerdictsAndRows {
             (&self.verdicts, &self.files)
         }
     }
+}
+
+/// The text of a file that the user names.
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
+    read_text(path).with_context(|| format!("could not read {}", path.display()))
 }
 
 /// A path as it stands on a command line.

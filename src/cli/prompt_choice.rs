@@ -1,14 +1,15 @@
 //! What a judge is asked, as the user says it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::columns::ColumnArguments;
+use super::inputs::read;
 use juror_data::rubric::Rubric;
-use juror_data::{ColumnMap, Field, Needs, RubricNeed, read_text};
+use juror_data::{ColumnMap, Field, Needs, RubricNeed};
 use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
 
 /// A protocol and its prompt, without a model.
@@ -132,8 +133,4 @@ impl PromptChoice {
         }
         Ok((protocol, template))
     }
-}
-
-fn read(path: &Path) -> Result<String> {
-    read_text(path).with_context(|| format!("could not read {}", path.display()))
 }

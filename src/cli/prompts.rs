@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::columns::ColumnArguments;
 use super::download;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, read};
 use super::judge::JudgeChoice;
 use super::prompt_choice::PromptChoice;
 use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
@@ -221,9 +221,7 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
     let Some(path) = outputs else {
         return Ok(DONE);
     };
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| anyhow!("could not read {}: {error}", path.display()))
-        .or_usage()?;
+    let text = read(path).or_usage()?;
     let (mut count, mut wrong) = (0, 0);
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() {

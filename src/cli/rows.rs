@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use juror_data::{LineLimit, Shard};
+use juror_data::{ColumnMap, LineLimit, LoadOptions, Shard};
 
 /// Which rows are taken, and how long they may be.
 #[derive(Debug, Clone, Args)]
@@ -28,6 +29,26 @@ pub(super) struct RowsArguments {
     /// `{shard}` in OUT becomes `i-of-n`
     #[arg(long, value_name = "i/n|auto", value_parser = parse_shard, help_heading = "Input")]
     pub(super) shard: Option<Shard>,
+}
+
+impl RowsArguments {
+    /// How these rows are read for `columns`; `output`: where what is made of them goes.
+    pub(super) fn options(
+        &self,
+        columns: ColumnMap,
+        skip_bad: bool,
+        output: Option<&Path>,
+    ) -> LoadOptions {
+        LoadOptions {
+            columns,
+            limit: self.limit,
+            shard: self.shard,
+            max_line: LineLimit(self.max_line_bytes),
+            skip_bad,
+            output: output.map(Path::to_owned),
+            ..LoadOptions::default()
+        }
+    }
 }
 
 fn parse_shard(text: &str) -> Result<Shard, String> {

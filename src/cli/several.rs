@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use super::endpoint::EndpointArguments;
 use super::engine::JUDGE;
+use super::inputs::read;
 use super::judge::{JudgeChoice, VerdictArguments};
 use super::sampling::SamplingArguments;
 use super::{Arguments, Command, Failure, OrFail};
-use juror_data::read_text;
 use juror_engine::checkpoint::ModelConfig;
 use juror_hub::Want;
 use juror_judge::judge::cascade::{Cascade, CascadeReport};
@@ -162,7 +162,7 @@ fn one() -> f64 {
 
 impl PanelFile {
     pub(super) fn read(file: &Path, verdict: &VerdictArguments) -> anyhow::Result<Self> {
-        let text = read_text(file).with_context(|| format!("could not read {}", file.display()))?;
+        let text = read(file)?;
         let at = || file.display().to_string();
         let mut panel: Self = toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start));

@@ -19,7 +19,7 @@ use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{DONE, Failure, OrFail, counted, counted_are, say};
 use juror_data::output::{Mark, has_place_beside};
-use juror_data::{LineLimit, LoadOptions, Samples, rejected_path};
+use juror_data::{Samples, rejected_path};
 use juror_judge::batch::export::Export;
 use juror_judge::judge::model::{known_judge_named, recommended_options};
 use juror_judge::judge::{RulesMode, RunOptions};
@@ -124,18 +124,10 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         .columns(&arguments.columns, protocol.as_ref());
     let columns = columns.or_usage()?;
     let inputs = Inputs::fetch(&arguments.inputs)?;
-    let loaded = load_inputs(
-        &inputs.paths,
-        &LoadOptions {
-            columns,
-            limit: arguments.rows.limit,
-            shard: arguments.rows.shard,
-            max_line: LineLimit(arguments.rows.max_line_bytes),
-            skip_bad: arguments.skip_bad,
-            output: out.clone(),
-            ..LoadOptions::default()
-        },
-    )?;
+    let options = arguments
+        .rows
+        .options(columns, arguments.skip_bad, out.as_deref());
+    let loaded = load_inputs(&inputs.paths, &options)?;
     let export = Export {
         protocol,
         template,

@@ -182,14 +182,9 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
     let loaded = load_inputs(
         &inputs.paths,
         &LoadOptions {
-            columns,
             keep: Keep::parse(&arguments.output.keep),
-            limit: arguments.rows.limit,
-            shard,
-            max_line,
-            skip_bad,
             earlier: earlier_samples,
-            output: out.clone(),
+            ..arguments.rows.options(columns, skip_bad, out.as_deref())
         },
     )?;
     let reader = AnswerReader {

@@ -116,8 +116,7 @@ pub(super) fn rows(
             "verdict": {"process": scored.process, "outcome": scored.outcome, "overall": scored.overall},
             "misses": Miss::all_of(scored, labelled),
         });
-        serde_json::to_writer(&mut *writer, &row)?;
-        writer.write_all(b"\n")?;
+        writeln!(writer, "{row}")?;
     }
     Ok(())
 }

@@ -253,14 +253,11 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
     let loaded = load_inputs(
         &arguments.inputs,
         &LoadOptions {
-            columns,
             keep: Keep::parse(&arguments.output.keep),
-            limit: arguments.rows.limit,
-            shard: arguments.rows.shard,
-            max_line: LineLimit(arguments.rows.max_line_bytes),
-            skip_bad: arguments.output.skip_bad,
             earlier: earlier_samples,
-            output: out.clone(),
+            ..arguments
+                .rows
+                .options(columns, arguments.output.skip_bad, out.as_deref())
         },
     )?;
     let model_name = match &source {

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
 use crate::cli::endpoint::EndpointArguments;
+use crate::cli::inputs::read;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::{Failure, OrFail};
-use juror_data::read_text;
 use juror_hub::Want;
 use juror_judge::catalog::known_judges::named_like;
 use juror_judge::judge::model::MAX_NEW_TOKENS;
@@ -143,8 +143,7 @@ fn load(
         .check_context(text.token_context())
         .or_usage()?;
     if let Some(path) = &verdict.calibration {
-        let read = read_text(path).with_context(|| format!("could not read {}", path.display()));
-        let calibration = Calibration::parse(&read.or_usage()?)
+        let calibration = Calibration::parse(&read(path).or_usage()?)
             .map_err(|why| anyhow!("{}: {why}", path.display()));
         text.judge.calibration = calibration.or_usage()?;
         let notes = text.judge.calibration.notes.iter();

@@ -10,7 +10,7 @@ use crate::cli::judge::{Ran, load_inputs, run_one};
 use crate::cli::progress::percent;
 use crate::cli::{Failure, INTERRUPTED, OrFail, counted, say};
 use juror_data::output::{OutputFile, OutputFormat};
-use juror_data::{LineLimit, LoadOptions, Needs, Rows, Sample, Samples};
+use juror_data::{Needs, Rows, Sample, Samples};
 use juror_judge::judge::compare::{ComparisonReport, Pairs};
 
 /// Compares every two responses to each question.
@@ -51,13 +51,9 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     };
     let loaded = load_inputs(
         &arguments.inputs,
-        &LoadOptions {
-            columns: columns.with_needs(needs),
-            limit: arguments.rows.limit,
-            max_line: LineLimit(arguments.rows.max_line_bytes),
-            output: Some(output.file.path().to_owned()),
-            ..LoadOptions::default()
-        },
+        &arguments
+            .rows
+            .options(columns.with_needs(needs), false, Some(output.file.path())),
     )?;
     let samples = &loaded.samples;
     let pairs = Pairs::new(samples).or_fail()?;
@@ -111,8 +107,7 @@ fn write_pairs(out: &OutputFile, samples: &Rows, pairs: &[(usize, usize)]) -> Re
             for sample in Pairs::samples_of(&pair) {
                 let mut row = sample.row(false);
                 row["other_response"] = json!(sample.other_answer);
-                serde_json::to_writer(&mut *writer, &row)?;
-                writer.write_all(b"\n")?;
+                writeln!(writer, "{row}")?;
             }
         }
         Ok(())

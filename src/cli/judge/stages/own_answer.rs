@@ -13,8 +13,8 @@ use crate::cli::judge::arguments::JudgeArguments;
 use crate::cli::judge::{load_inputs, run_one, shard_in_name};
 use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::{Failure, INTERRUPTED, OrFail, counted, output, say};
+use juror_data::Samples;
 use juror_data::output::{Mark, has_place_beside};
-use juror_data::{LineLimit, LoadOptions, Samples};
 use juror_judge::judge::RulesMode;
 use juror_judge::judge::jobs::batches;
 use juror_judge::judge::own::OwnSolutions;
@@ -47,20 +47,15 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let mark = || Mark::Journal(solved.clone());
     files.open(&solved, mark()).or_usage()?;
     let rows = files.open(&beside(&out, "questions"), mark()).or_usage()?;
-    let columns = &arguments.judge.prompt;
+    let prompt = &arguments.judge.prompt;
+    let columns = prompt
+        .columns(&arguments.columns, protocol.as_ref())
+        .or_usage()?;
     let loaded = load_inputs(
         &arguments.inputs,
-        &LoadOptions {
-            columns: columns
-                .columns(&arguments.columns, protocol.as_ref())
-                .or_usage()?,
-            limit: arguments.rows.limit,
-            shard: arguments.rows.shard,
-            max_line: LineLimit(arguments.rows.max_line_bytes),
-            skip_bad: arguments.output.skip_bad,
-            output: Some(out.clone()),
-            ..LoadOptions::default()
-        },
+        &arguments
+            .rows
+            .options(columns, arguments.output.skip_bad, Some(&out)),
     )?;
     let samples = &loaded.samples;
     let mut seen = HashSet::new();
@@ -73,8 +68,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
                 // The response is not shown; a row has one.
                 let row = json!({"id": format!("{:016x}", sample.question_hash()), "question": sample.question,
                     "reference_answer": "", "response": "-"});
-                serde_json::to_writer(&mut *writer, &row)?;
-                writer.write_all(b"\n")?;
+                writeln!(writer, "{row}")?;
             }
         }
         Ok(())
