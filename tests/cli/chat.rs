@@ -394,7 +394,7 @@ fn every_style_of_thinking_is_found_in_the_vocabulary_or_in_the_template() {
             };
             let template = |prompt: &str| format!("{named}{CHATML}{prompt}");
             let thinks = model(&template(open), names);
-            let answer = judge(&thinks, &["--max-new-tokens", "160"]);
+            let answer = judge(&thinks, &["--max-new-tokens", "24"]);
             assert_eq!(answer["status"], "unparsed", "{open}: {answer}");
             let error = answer["error"].as_str().unwrap();
             assert!(

@@ -133,13 +133,11 @@ fn what_cannot_be_read_twice_is_judged_all_the_same() {
     );
 }
 
-/// Samples that fit, and among them one whose response is `words` long.
-fn with_one_long(words: usize, word: &str) -> (String, String) {
-    let plain = crate::common::rollouts(20);
+/// Samples that fit, with one among them whose response is `words` long.
+fn with_one_long(plain: &str, words: usize, word: &str) -> String {
     let long = row("long", "What is 1 + 1?", "2", &word.repeat(words));
     let middle = plain.match_indices('\n').nth(10).unwrap().0 + 1;
-    let with = format!("{}{long}{}", &plain[..middle], &plain[middle..]);
-    (plain, with)
+    format!("{}{long}{}", &plain[..middle], &plain[middle..])
 }
 
 /// What a run says of its engine.
@@ -154,6 +152,10 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
     // By themselves sequences at once follow the number of rows.
     const JUDGE: &str =
         "judge in.jsonl -o out.jsonl --max-new-tokens 4 --max-sequences 16 --device cpu";
+    let plain = crate::common::rollouts(20);
+    let peaceful = Folder::new();
+    peaceful.write("in.jsonl", &plain);
+    let (expected, usual) = watch(peaceful.juror(&words(JUDGE)).spawn().unwrap());
     // Text, one word without an end, spaces, other scripts; and a text that is only a little too long.
     for (word, bytes) in [
         ("So I add them again and find 2. ", 20 << 20),
@@ -164,12 +166,8 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
         ("1", 300_000),
         ("So I add them again and find 2. ", 40_000),
     ] {
-        let (plain, with) = with_one_long(bytes / word.len(), word);
-        let peaceful = Folder::new();
-        peaceful.write("in.jsonl", plain);
-        let (expected, usual) = watch(peaceful.juror(&words(JUDGE)).spawn().unwrap());
         let folder = Folder::new();
-        folder.write("in.jsonl", with);
+        folder.write("in.jsonl", with_one_long(&plain, bytes / word.len(), word));
         let (ran, peak) = watch(folder.juror(&words(JUDGE)).spawn().unwrap());
         ran.expect(3, &["1 too long"]);
         assert_eq!(engine(&ran), engine(&expected), "{word:?}");

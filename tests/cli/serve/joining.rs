@@ -102,7 +102,7 @@ fn work_that_nobody_waits_for_goes_last() {
     let again = server.post("/v1/judge", &body(1590..1600)).ok();
     assert_eq!(again["verdicts"].as_array().unwrap().len(), 10);
     wait_until("more is judged", || {
-        server.metric("vllm:request_success_total") > before + 250
+        server.metric("vllm:request_success_total") > before + done + 20
     });
 }
 
