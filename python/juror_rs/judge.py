@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -75,8 +76,8 @@ class Judge:
         """Starts or finds the server; returns once the judge is loaded.
 
         Args:
-            model: `tiny`, a folder, a GGUF file, an id on the Hugging Face hub, or an alias of a known judge; `tiny` if nothing
-                else is said.
+            model: `tiny`, a folder, a GGUF file, an id on the Hugging Face hub, or an alias of a known judge; `tiny`, with a
+                warning, if nothing says who judges: `arguments` may, as `("--rules", "only")`.
             cascade: In place of a model two of them: the second is asked where the first is unsure. When that is, is said by
                 `arguments`, as `("--escalate", "0.2..0.8")`.
             panel: In place of a model the TOML file of several judges that vote.
@@ -100,12 +101,21 @@ class Judge:
         named = sum(judge is not None for judge in judges.values())
         if named > 1:
             raise ValueError("model, cascade and panel each say who judges: give one of them")
-        if named == 0:
+        given_here = {argument.split("=", 1)[0] for argument in arguments}
+        says_who = named > 0 or not given_here.isdisjoint({"--model", "-m", "--cascade", "--panel", "--rules", "--endpoint"})
+        if not says_who:
             judges["--model"] = "tiny"
         options = {**judges, "--protocol": protocol, "--device": device, "--reward": reward, "--cache": cache}
         given = [text for option, value in options.items() if value is not None for text in (option, os.fspath(value))]
         started_with = (*given, *arguments)
         url = url or os.environ.get("JUROR_URL") or None
+        if url is None and not says_who:
+            warnings.warn(
+                "no judge is named, so the built-in `tiny` judges, which knows grade-school arithmetic and nothing else: name one with "
+                "model= (`tiny`, if that is meant) or url=",
+                UserWarning,
+                stacklevel=2,
+            )
         if url is not None and (named or started_with != ("--model", "tiny")):
             raise ValueError(
                 f"model, cascade, panel, protocol, device, reward, cache and arguments are for a server to be started, and that at {url} "
@@ -120,7 +130,7 @@ class Judge:
 
     def __repr__(self) -> str:
         client, arguments = self._client, self._settings.arguments
-        model = "" if self._settings.url is not None else f" {arguments[1]}"
+        model = "" if self._settings.url is not None else f" {arguments[1] if len(arguments) > 1 else ' '.join(arguments)}"
         if self._is_closed:
             state = " (closed)"
         else:

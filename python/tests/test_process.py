@@ -40,10 +40,22 @@ def test_a_program_that_ends_is_quoted(tmp_path: Path, monkeypatch: pytest.Monke
         Judge("x")
 
 
+def test_who_judges_is_named_or_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUROR_BINARY", program(tmp_path, 'echo "$@" >&2; exit 2\n'))
+    with pytest.warns(UserWarning, match="the built-in `tiny` judges"), pytest.raises(JudgeError, match="serve --model tiny "):
+        Judge()
+    # These say who judges, and a model beside them would be refused.
+    for arguments in (["--rules", "only"], ["--rules=only"], ["--model", "x"], ["-m", "x"], ["--panel", "p.toml"]):
+        with pytest.raises(JudgeError) as raised:
+            Judge(arguments=arguments)
+        assert "--model tiny" not in str(raised.value)
+    assert "--model tiny" in str(pytest.raises(JudgeError, Judge, "tiny", arguments=["--seed", "1"]).value)
+
+
 def test_a_program_that_is_killed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUROR_BINARY", program(tmp_path, "kill -9 $$\n"))
     with pytest.raises(JudgeError, match=r"killed by signal 9\):\n\(it wrote no message\)"):
-        Judge()
+        Judge("tiny")
 
 
 def test_a_program_that_dies_while_loading_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,13 +63,13 @@ def test_a_program_that_dies_while_loading_is_quoted(tmp_path: Path, monkeypatch
     text = 'echo \'{"url": "http://127.0.0.1:9", "model": "x"}\'; sleep 0.2; echo "out of memory" >&2; exit 1\n'
     monkeypatch.setenv("JUROR_BINARY", program(tmp_path, text))
     with pytest.raises(JudgeError, match=r"exit code 1\):\nout of memory"):
-        Judge()
+        Judge("tiny")
 
 
 def test_another_program_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUROR_BINARY", program(tmp_path, "echo listening; cat > /dev/null\n"))
     with pytest.raises(JudgeError, match="began with b'listening"):
-        Judge()
+        Judge("tiny")
 
 
 def test_a_program_that_cannot_be_run_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,19 +78,19 @@ def test_a_program_that_cannot_be_run_is_named(tmp_path: Path, monkeypatch: pyte
     path.chmod(0o755)
     monkeypatch.setenv("JUROR_BINARY", str(path))
     with pytest.raises(JudgeError, match="cannot be run"):
-        Judge()
+        Judge("tiny")
 
 
 def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUROR_BINARY", str(tmp_path / "nothing"))
     with pytest.raises(JudgeError, match="JUROR_BINARY is .*nothing, and that is no program"):
-        Judge()
+        Judge("tiny")
     monkeypatch.delenv("JUROR_BINARY")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sysconfig.get_path", partial(_always, str(tmp_path)))
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     with pytest.raises(JudgeError, match="install the wheel of juror-rs, or set JUROR_BINARY"):
-        Judge()
+        Judge("tiny")
     assert find_binary.__doc__
 
 

@@ -374,7 +374,7 @@ fn sources(summary: &Summary, rows: &mut Rows) {
         add(
             "not asked",
             format!(
-                "{} that the rules found wrong: their reward is 0",
+                "{} that the rules found wrong, or that say nothing: their reward is 0",
                 summary.skipped
             ),
         );

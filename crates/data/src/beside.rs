@@ -24,7 +24,7 @@ static KEYS: LazyLock<Keys> =
     LazyLock::new(|| toml::from_str(include_str!("beside.toml")).unwrap_or_default());
 
 /// An option of a question, after its label.
-type Choice = (String, String);
+pub(super) type Choice = (String, String);
 
 /// A row, one of its keys, and those that the user gave to fields.
 pub(super) struct Beside<'r, 'a>(
@@ -65,16 +65,10 @@ impl<'a> Beside<'_, 'a> {
             _ => None,
         };
         let of = |path| {
-            self.find(path)
-                .ok()?
-                .iter()
-                .map(text)
-                .collect::<Option<Vec<String>>>()
+            let texts: Option<Vec<String>> = self.find(path).ok()?.iter().map(text).collect();
+            texts.filter(|texts| !texts.is_empty())
         };
-        let found = paths
-            .split(' ')
-            .map_while(|path| of(path).filter(|texts| !texts.is_empty()));
-        found.flatten().collect()
+        paths.split(' ').map_while(of).flatten().collect()
     }
 
     /// The question with what belongs to it and is not in it, and what was added or left out; `None` if it has all. Only to a text of
@@ -90,7 +84,7 @@ impl<'a> Beside<'_, 'a> {
         let about = Some(about).filter(|_| *of == key);
         let (mut parts, mut how, mut before) = (vec![question.to_owned()], Vec::new(), 0);
         let options = if is_text { self.options()? } else { None };
-        let apart = options.as_ref().map(|(name, _)| *name);
+        let apart = options.as_ref().map(|(name, _)| name.clone());
         let names = KEYS.before.iter().chain(about).chain(&KEYS.after);
         for name in names.filter(|_| is_text) {
             let name = name.as_str();
@@ -104,7 +98,9 @@ impl<'a> Beside<'_, 'a> {
                 Some(Err(_)) if about.is_some_and(|about| about == name) => {
                     return Err(format!("`{name}`, what `{key}` is about, is no text"));
                 }
-                Some(Err(_)) if apart != Some(name) => how.push(format!("{name} left out")),
+                Some(Err(_)) if apart.as_deref() != Some(name) => {
+                    how.push(format!("{name} left out"))
+                }
                 _ => {}
             }
         }
@@ -112,47 +108,53 @@ impl<'a> Beside<'_, 'a> {
             how.extend(self.get(name)?.map(|_| format!("{name} left out")));
         }
         if let Some((name, options)) = options.filter(|(_, options)| !are_in(question, options)) {
-            parts.push(shown(&options));
+            parts.push(options.iter().map(shown).collect::<Vec<_>>().join("\n"));
             how.push(format!("and {name}"));
         }
         Ok((!how.is_empty()).then(|| [parts.join("\n\n"), how.join(", ")]))
     }
 
-    /// Refuses a number beside options that may be the place of one of them.
-    pub(super) fn check_place(&self, answer: RowValue) -> Result<(), String> {
+    /// The option that a number names by its place in a list, from 0, as MMLU and its like count; `None` where it is no place. A number that
+    /// may be one, or be counted from 1, is refused.
+    pub(super) fn option_at(&self, answer: RowValue) -> Result<Option<Choice>, String> {
         let (key, text) = (self.1, answer.text().trim_matches('"'));
         let (Ok(place), false) = (text.parse::<usize>(), key.contains('[')) else {
-            return Ok(());
+            return Ok(None);
         };
-        let Some((name, options)) = self.options()? else {
-            return Ok(());
+        let Some((name, mut choices)) = self.options()? else {
+            return Ok(None);
         };
         let is_text = answer.text().starts_with('"');
         let says = |(label, option): &Choice| label == text || is_text && option == text;
-        if options.len() < place || options.iter().any(says) {
-            return Ok(());
+        if choices.len() < place || choices.iter().any(says) {
+            return Ok(None);
+        }
+        let is_list = !self.texts(&format!("{name}[*]")).is_empty();
+        let is_one = |(_, option): &Choice| option.trim() == text;
+        if is_list && !is_text && place < choices.len() && !choices.iter().any(is_one) {
+            return Ok(Some(choices.swap_remove(place)));
         }
         let (object, last) = key.split_at(key.rfind('.').map_or(0, |dot| dot + 1));
-        let of_list = match self.texts(&format!("{name}[*]")).as_slice() {
-            [] => String::new(),
-            _ => format!(
-                "name the option with `--columns 'reference={object}{name}[{last}]'`, which counts places from 0, or "
-            ),
-        };
+        let of_list = format!(
+            "name the option with `--columns 'reference={object}{name}[{last}]'`, which counts places from 0, or "
+        );
+        let of_list = Some(of_list).filter(|_| is_list).unwrap_or_default();
         Err(format!(
             "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: {of_list}say that the \
              number is the answer, with `--columns reference={key}`"
         ))
     }
 
-    /// The options, and the key of all or of the first.
-    fn options(&self) -> Result<Option<(&'static str, Vec<Choice>)>, String> {
+    /// The options, and the key of all, or those of the first and the last.
+    pub(super) fn options(&self) -> Result<Option<(String, Vec<Choice>)>, String> {
         for [paths, labels] in &KEYS.options {
             let key = paths.split([' ', '.', '[']).next().unwrap_or(paths);
             let Some(value) = self.get(key)? else {
                 continue;
             };
             let texts = self.texts(paths);
+            let last = paths.split(' ').nth(texts.len().saturating_sub(1).max(1));
+            let name = last.map_or(key.to_owned(), |last| format!("{key} to {last}"));
             let labels: Vec<String> = match value.json(key)? {
                 Json::Object(by_label) if paths.ends_with(".*") => {
                     by_label.into_iter().map(|(label, _)| label).collect()
@@ -163,25 +165,53 @@ impl<'a> Beside<'_, 'a> {
             let least = if paths.contains(' ') { 3 } else { 2 };
             if (least..=26).contains(&texts.len()) && [0, texts.len()].contains(&labels.len()) {
                 let labels = labels.into_iter().chain(('A'..='Z').map(String::from));
-                return Ok(Some((key, labels.zip(texts).collect())));
+                return Ok(Some((name, labels.zip(texts).collect())));
             }
         }
         Ok(None)
     }
 }
 
-/// Options one a line, each after its label unless it begins with it.
-fn shown(options: &[Choice]) -> String {
-    let line = |(label, text): &Choice| {
-        let own = text
-            .trim_start_matches([' ', '('])
-            .strip_prefix(label.as_str());
-        if own.is_some_and(|rest| rest.starts_with([')', '.', ':'])) {
-            return text.trim().to_owned();
-        }
-        format!("{label}) {}", text.trim())
+/// An option after its label, unless it begins with it.
+fn shown((label, text): &Choice) -> String {
+    let own = text.trim_start_matches([' ', '(']).strip_prefix(&**label);
+    if own.is_some_and(|rest| rest.starts_with([')', '.', ':'])) {
+        return text.trim().to_owned();
+    }
+    format!("{label}) {}", text.trim())
+}
+
+/// References with what they name among the options that `question` shows: a letter with its text, a text with its letter.
+pub(super) fn name_options(
+    references: &[String],
+    question: &str,
+    options: &[Choice],
+) -> Vec<String> {
+    let is_labelled = |choice: &Choice| {
+        let (label, text) = (&choice.0, choice.1.trim());
+        let others = [". ", ": ", ".", " "].map(|gap| format!("{label}{gap}{text}"));
+        question.contains(&shown(choice)) || others.iter().any(|line| question.contains(line))
     };
-    options.iter().map(line).collect::<Vec<_>>().join("\n")
+    let of = |reference: &String| {
+        let bare = reference
+            .trim()
+            .trim_start_matches('(')
+            .trim_end_matches(['.', ')']);
+        let by_text = |(_, text): &&Choice| text.trim() == reference.trim();
+        let by_label = options.iter().find(|(label, _)| label == bare);
+        match by_label.or_else(|| options.iter().find(by_text)) {
+            // To the rules a number before a bracket is no label.
+            Some((label, text)) if label.starts_with(|it: char| it.is_ascii_digit()) => {
+                vec![label.clone(), text.clone()]
+            }
+            Some(choice) if choice.0 != choice.1.trim() => vec![shown(choice)],
+            _ => vec![reference.clone()],
+        }
+    };
+    if options.iter().all(is_labelled) {
+        return references.iter().flat_map(of).collect();
+    }
+    references.to_vec()
 }
 
 /// Whether a question has all options, each on a line or after a label.

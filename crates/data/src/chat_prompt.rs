@@ -34,8 +34,8 @@ static TURNS: LazyLock<Vec<Turn>> = LazyLock::new(|| {
     turns.collect()
 });
 
-/// The question in a prompt: of one with a chat template's markup the last turn of the user, with those before it as messages have
-/// them ([`conversation`]), without the system text; else all of it. `trimmed` takes control tokens off both ends of a text.
+/// The question in a prompt: of one with a chat template's markup the last turn of the user, with those before it as messages have them ([`conversation`]),
+/// without the system text; else all of it. `trimmed` takes control tokens off both ends of a text.
 pub fn question(prompt: &str, trimmed: fn(&str) -> &str) -> String {
     turns(prompt, trimmed).0
 }
@@ -111,8 +111,7 @@ const NAMES: [[&str; 2]; 4] = [
     ["user", "assistant"],
 ];
 
-/// The question in a prompt that an engine was given, and whether a system text was left out: as [`question`], or between the names of
-/// the roles ([`NAMES`]).
+/// The question in a prompt that an engine was given, and whether a system text was left out: as [`question`], or between the names of the roles ([`NAMES`]).
 pub(super) fn asked(prompt: &str) -> (String, bool) {
     let bare = NAMES.iter().find_map(|names| named(prompt, *names));
     bare.unwrap_or_else(|| turns(prompt, without_usual_tokens))

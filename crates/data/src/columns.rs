@@ -71,12 +71,12 @@ enum Lookup {
 
 /// Where in a row the question, the reference answer, the response and the id are.
 ///
-/// Each row is resolved for itself, so what a row means never depends on its neighbours: by a key that the user named, or
-/// else by the first of the preset's paths that the row has; a null counts only if there is no other value. The preset is
-/// the user's, or the one whose keys the row has. [`ColumnsUsed`] tells what was found.
+/// Each row is resolved for itself, so what a row means never depends on its neighbours: by a key that the user named, or else by the first of the preset's
+/// paths that the row has; a null counts only if there is no other value. The preset is the user's, or the one whose keys the row has. [`ColumnsUsed`] tells
+/// what was found.
 ///
-/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level key
-/// of that very name wins over the path.
+/// A named key may be a path into nested values, such as `reward_model.ground_truth` or `outputs[*].text`; a top-level key of that very name wins over the
+/// path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ColumnMap {
     lookups: PerField<Lookup>,
@@ -92,11 +92,10 @@ pub struct ColumnMap {
 }
 
 impl ColumnMap {
-    /// Reads `FIELD=KEY` settings: FIELD is `question`, `reference` (or `reference_answer`), `response` (or
-    /// `student_answer`) or `id`. `id=` with no key makes every id from the content.
+    /// Reads `FIELD=KEY` settings: FIELD is `question`, `reference` (or `reference_answer`), `response` (or `student_answer`) or `id`. `id=` with no key
+    /// makes every id from the content.
     ///
-    /// A key given to one field is no longer an alias of another: with `response=answer` alone, `answer` is never
-    /// also read as the reference.
+    /// A key given to one field is no longer an alias of another: with `response=answer` alone, `answer` is never also read as the reference.
     ///
     /// # Errors
     /// When a setting has another form, names a field twice, or one key is given to two fields.

@@ -31,10 +31,8 @@ impl<'p> ContentPart<'p> {
         // Gemini's thinking is text that is marked.
         let is_thought = part["thought"] == true;
         let name = known.next().map(|(name, _)| name);
-        let text = part
-            .as_str()
-            .or(part[kind].as_str())
-            .or(part["text"].as_str());
+        let text = part.as_str().or(part[kind].as_str());
+        let text = text.or(part["text"].as_str());
         match (
             name.map(|name| if is_thought { REASONING } else { name }),
             text,

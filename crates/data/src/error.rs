@@ -144,9 +144,8 @@ impl BadLines {
     pub fn listed(&self) -> Vec<String> {
         let mut listed = Vec::new();
         for BadKind { places, count } in &self.kinds {
-            let told = places
-                .iter()
-                .map(|(file, line, _)| format!("{file}:{line}"));
+            let told = places.iter();
+            let told = told.map(|(file, line, _)| format!("{file}:{line}"));
             let told: Vec<String> = told.collect();
             let same = places.iter().all(|place| place.2 == places[0].2);
             if *count <= PLACES && same && *count > 1 {

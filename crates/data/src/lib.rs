@@ -24,8 +24,7 @@
 //! | `verdict_lines` | finished verdicts, and other rows of files, read again for what they say |
 //! | [`named!`] | enums whose variants have names |
 //!
-//! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run
-//! before anything is judged.
+//! Nothing here guesses: a row that cannot be read is reported with its file and line, and by default stops the run before anything is judged.
 //!
 //! Modules of items in the prelude of `juror` warn of missing documentation.
 

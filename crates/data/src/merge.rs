@@ -56,10 +56,8 @@ impl Shards {
         let mut first: Option<(Manifest, PathBuf)> = None;
         // If only such files were named, they are reported as not being outputs.
         let all_rejected = outputs.iter().all(|path| is_rejected(path));
-        for path in outputs
-            .iter()
-            .filter(|path| all_rejected || !is_rejected(path))
-        {
+        let is_output = |path: &&PathBuf| all_rejected || !is_rejected(path);
+        for path in outputs.iter().filter(is_output) {
             if let Err(source) = path.metadata()
                 && !journal_path(path).exists()
             {
@@ -78,20 +76,16 @@ impl Shards {
                     path.display(),
                     journal_path(path).display()
                 )))?;
-            let shard = manifest
-                .shard
-                .take()
-                .and_then(|shard| Shard::parse(&shard).ok());
+            let shard = manifest.shard.take();
+            let shard = shard.and_then(|shard| Shard::parse(&shard).ok());
             let shard = shard.ok_or_else(|| {
                 MergeError::Wrong(format!(
                     "{} is no shard: its run judged the whole input",
                     path.display()
                 ))
             })?;
-            let other = found
-                .iter()
-                .find(|(other, _)| *other == shard || other.count() != shard.count());
-            if let Some((other, other_path)) = other {
+            let clashes = |other: &Shard| *other == shard || other.count() != shard.count();
+            if let Some((other, other_path)) = found.iter().find(|(other, _)| clashes(other)) {
                 return Err(MergeError::Wrong(format!(
                     "{} is shard {shard}, and {} is shard {other}: each of one number of shards is needed once",
                     path.display(),
@@ -142,11 +136,8 @@ impl Shards {
         writer: &mut dyn Write,
         take: &mut dyn FnMut(&Verdict),
     ) -> Result<(), MergeError> {
-        let mut parts: Vec<Part> = self
-            .parts
-            .iter()
-            .map(|path| Part::open(path))
-            .collect::<Result<_, _>>()?;
+        let parts = self.parts.iter().map(|path| Part::open(path));
+        let mut parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
         for index in 0..self.manifest.input.samples {
             for trial in 0..self.manifest.trials {
                 let next = parts.iter_mut().find(|part| {
@@ -159,9 +150,8 @@ impl Shards {
                 if let Some(verdict) = &part.verdict {
                     take(verdict);
                 }
-                writer
-                    .write_all(&part.line)
-                    .map_err(|source| MergeError::Write { source })?;
+                let written = writer.write_all(&part.line);
+                written.map_err(|source| MergeError::Write { source })?;
                 part.next()?;
             }
         }

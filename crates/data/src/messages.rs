@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::content_part::{ContentPart, REASONING, TOOL_CALLS, TOOL_RESULTS, add};
 
-/// The roles of messages as chat completions call them, each with other names for it, and with the types of messages of `LangChain`, which have
-/// no other role.
+/// The roles of messages as chat completions call them, each with other names for it, and with the types of messages of `LangChain`, which have no other
+/// role.
 const ROLES: &str = include_str!("roles.tsv");
 
 /// What a response is called that was never written.
@@ -112,10 +112,7 @@ impl Messages {
     pub(super) fn parse(json: &str) -> Option<Self> {
         // serde would also read a message from a list.
         let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-        if !elements
-            .iter()
-            .all(|element| element.get().starts_with('{'))
-        {
+        if elements.iter().any(|it| !it.get().starts_with('{')) {
             return None;
         }
         let messages: Vec<Message> = serde_json::from_str(json).ok()?;
@@ -138,19 +135,21 @@ impl Messages {
     pub(super) fn check_roles(&self) -> Result<(), String> {
         let is_unknown = |role: &&str| !is_known(role);
         match self.0.iter().filter_map(Message::role).find(is_unknown) {
-            Some(role) => Err(format!(
-                "chat messages with the role `{role}`, which is not known: the roles are {}",
-                roles()
+            Some(role) => {
+                let known = roles()
                     .map(|[role, ..]| role)
                     .collect::<Vec<_>>()
-                    .join(", ")
-            )),
+                    .join(", ");
+                Err(format!(
+                    "chat messages with the role `{role}`, which is not known: the roles are {known}"
+                ))
+            }
             None => Ok(()),
         }
     }
 
-    /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system
-    /// prompt is for the model that answers, not part of the question.
+    /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system prompt is for the model that
+    /// answers, not part of the question.
     pub(super) fn question(&self) -> Result<Turn, String> {
         let is_user =
             |message: &Message| message.role() == Some("user") && !message.only(TOOL_RESULTS);
@@ -207,8 +206,8 @@ impl Messages {
             && answers.all(Message::calls_alone)
     }
 
-    /// The response: the last turn, which must be the assistant's. Where all of its text is its thinking, it is blank, unless
-    /// `in_reasoning` says that the answer is there; so it is where the conversation was cut off.
+    /// The response: the last turn, which must be the assistant's. Where all of its text is its thinking, it is blank, unless `in_reasoning` says that the
+    /// answer is there; so it is where the conversation was cut off.
     pub(super) fn response(&self, in_reasoning: bool) -> Result<Turn, String> {
         if self.are_cut_off() {
             let (text, what) = (String::new(), CUT_OFF.into());
@@ -263,8 +262,7 @@ pub fn conversation(turns: &[(&str, String)]) -> String {
     turns.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A turn with its further lines indented, so that none of them reads as the beginning of another turn: earlier turns may be
-/// the policy's own.
+/// A turn with its further lines indented, so that none of them reads as the beginning of another turn: earlier turns may be the policy's own.
 fn indented(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -281,8 +279,7 @@ fn indented(text: &str) -> String {
     lines
 }
 
-/// The messages of a conversation in the form of chat completions, without an answer at its end. A message that has more
-/// than a role and text stays as it is.
+/// The messages of a conversation in the form of chat completions, without an answer at its end. A message that has more than a role and text stays as it is.
 pub(super) fn prompt_of(json: &str) -> Vec<Value> {
     let mut messages: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
     messages = messages.into_iter().map(plain).collect();

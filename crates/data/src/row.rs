@@ -1,7 +1,6 @@
 //! One line as a JSON object whose values are parsed only when asked for.
 //!
-//! Until then values stay text (raw values of `serde_json`): unused columns cost nothing, and a number keeps all the digits
-//! it was written with.
+//! Until then values stay text (raw values of `serde_json`): unused columns cost nothing, and a number keeps all the digits it was written with.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,9 +1,8 @@
 //! Samples that stay in their files: 56 bytes of memory each, read again when they are judged.
 //!
-//! The first pass over an input validates every row and keeps only its place, its length, and three hashes: of its question,
-//! to bring rollouts of one question together; of its id, to notice a journal of other samples; and of everything, to notice
-//! a file that was changed during the run. What cannot be read twice (standard input, pipes, compressed files, tables) is
-//! copied to a temporary file on the way, which has no name and disappears with the process.
+//! The first pass over an input validates every row and keeps only its place, its length, and three hashes: of its question, to bring rollouts of one
+//! question together; of its id, to notice a journal of other samples; and of everything, to notice a file that was changed during the run. What cannot be
+//! read twice (standard input, pipes, compressed files, tables) is copied to a temporary file on the way, which has no name and disappears with the process.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -116,8 +115,7 @@ impl Samples for Rows {
 }
 
 impl Rows {
-    /// The samples at `positions`, in that order; `None` in place of those whose rows are read from their file and do not satisfy
-    /// `may_be` there.
+    /// The samples at `positions`, in that order; `None` in place of those whose rows are read from their file and do not satisfy `may_be` there.
     pub fn fetch_where(
         &self,
         positions: &[usize],
@@ -309,8 +307,7 @@ impl<'o> RowsBuilder<'o> {
         }
     }
 
-    /// Keeps the place of a sample, which is the response `part` of a row; `copy` says how often its content has occurred,
-    /// if that is part of its id.
+    /// Keeps the place of a sample, which is the response `part` of a row; `copy` says how often its content has occurred, if that is part of its id.
     pub(super) fn add(
         &mut self,
         sample: &Sample,

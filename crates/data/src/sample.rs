@@ -16,8 +16,8 @@ pub struct Sample {
     pub index: usize,
     /// The problem.
     pub question: String,
-    /// The messages that ask the question, up to the response, if the row has them and they are asked for: each with `role`
-    /// and `content`, or as the row has it if its content is not text or it has more than these.
+    /// The messages that ask the question, up to the response, if the row has them and they are asked for: each with `role` and `content`, or as the row has
+    /// it if its content is not text or it has more than these.
     pub messages: Vec<Value>,
     /// The expected final result, as the judge is shown it; if several are right, a list of them.
     pub reference_answer: String,
@@ -68,8 +68,7 @@ impl Sample {
         self
     }
 
-    /// The sample as a row under keys that can be read again; with `kept` also its kept keys, except those that would be
-    /// read as something else.
+    /// The sample as a row under keys that can be read again; with `kept` also its kept keys, except those that would be read as something else.
     pub fn row(&self, kept: bool) -> Value {
         let mut row = json!({"id": self.id, "question": self.question});
         let mut set = |key: &str, value: Value| row[key] = value;
@@ -106,8 +105,8 @@ impl Sample {
 
     /// The id of a row that has none: the first 16 hexadecimal characters of the BLAKE3 hash of its three texts.
     ///
-    /// Each text is preceded by its length in bytes (64 bits, little-endian), so that moving text from one field to its
-    /// neighbour gives another id. The id is the same in every version, since outputs are joined by it.
+    /// Each text is preceded by its length in bytes (64 bits, little-endian), so that moving text from one field to its neighbour gives another id. The id is
+    /// the same in every version, since outputs are joined by it.
     pub fn content_id(question: &str, reference_answer: &str, student_answer: &str) -> String {
         let mut hasher = blake3::Hasher::new();
         for text in [question, reference_answer, student_answer] {
@@ -135,8 +134,8 @@ impl Sample {
         first_bytes(&hasher.finalize())
     }
 
-    /// A short hash of the question: samples with the same question share more of the prompt than the template. If there are
-    /// messages, it is their hash: the same last turn after other turns is another question.
+    /// A short hash of the question: samples with the same question share more of the prompt than the template. If there are messages, it is their hash: the
+    /// same last turn after other turns is another question.
     pub fn question_hash(&self) -> u64 {
         let is_question = |message: &Value| {
             message["role"] == "user" && message["content"] == self.question.as_str()
@@ -165,8 +164,8 @@ impl Sample {
         self.question.len() + self.reference_answer.len() + responses + rubric.unwrap_or(0)
     }
 
-    /// The memory that the sample takes up, in bytes, approximately, with its row's kept values: a value of one letter takes
-    /// a hundred times as much as in a file.
+    /// The memory that the sample takes up, in bytes, approximately, with its row's kept values: a value of one letter takes a hundred times as much as in a
+    /// file.
     pub fn memory(&self) -> usize {
         self.bytes() + memory_of_entries(&self.kept)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::beside::Beside;
+use super::beside::{Beside, name_options};
 use super::chat_prompt::{asked, is_prompt};
 use super::columns::{ColumnMap, Field, Found};
 use super::json_text::{JsonText, is_marked};
@@ -21,22 +21,22 @@ use crate::rubric::Rubric;
 /// For up to so many responses, the row's length limit bounds what their samples take, though each holds the whole row.
 const FEW: usize = 16;
 /// Keys of lists of responses, which a cell of text cannot hold.
-const PLURALS: &str = "responses multi_responses completions generations outputs";
+const PLURALS: &str =
+    "responses multi_responses completions generations outputs rollouts samples predictions";
 /// What to do about a table whose columns are lists or objects.
 const BY_COLUMNS: &str = "of a table by columns write each row as an object, as pandas does with `orient=\"records\", lines=True`";
 /// The most memory, in bytes, of the samples of one row besides their responses.
 const MOST_REPEATED: usize = 1 << 30;
 
-/// Whether a list of texts is one response step by step: its key says so, or each text begins with its number under a key that may hold
-/// one response. Of several responses a policy could otherwise write all of one.
+/// Whether a list of texts is one response step by step: its key says so, or each text begins with its number under a key that may hold one response. Of
+/// several responses a policy could otherwise write all of one.
 fn are_steps(responses: &FieldTexts) -> bool {
     let (key, texts) = (&responses.key, &responses.texts);
     let is_numbered = |(number, text): (usize, &String)| {
         let text =
             text.trim_start_matches(|mark: char| mark.is_whitespace() || "#*".contains(mark));
-        let rest = text
-            .get(..5)
-            .filter(|word| word.eq_ignore_ascii_case("step "));
+        let rest = text.get(..5);
+        let rest = rest.filter(|word| word.eq_ignore_ascii_case("step "));
         let rest = rest.and_then(|_| text[5..].strip_prefix(&number.to_string()));
         rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
     };
@@ -83,8 +83,7 @@ impl Texts {
         self.is_list.then_some(&self.response_key)
     }
 
-    /// Checks the memory that the samples of the row take besides their responses: each has the question and the rest of the
-    /// row, with the kept values.
+    /// Checks the memory that the samples of the row take besides their responses: each has the question and the rest of the row, with the kept values.
     pub(super) fn check_size(&self, kept: &Map<String, Json>) -> Result<(), String> {
         let texts = self.references.iter().chain(&self.steps);
         let texts = texts.map(String::len).sum::<usize>() + self.question.len() + self.other.len();
@@ -171,8 +170,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of a row, a JSON object: its `gold` and `pred`, if it has both and no columns are named, else a rollout.
-    /// `gold` beside a response of another name is a pair too: its `config` counts.
+    /// The pair of a row, a JSON object: its `gold` and `pred`, if it has both and no columns are named, else a rollout. `gold` beside a response of another
+    /// name is a pair too: its `config` counts.
     pub fn parse(line: &str, columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
         let text = JsonText::new(line);
         let row = Row::parse(&text)?;
@@ -214,10 +213,8 @@ impl Row<'_> {
             && let Some(messages) = value.messages()
         {
             // The answer may stand in the conversation or beside it.
-            if messages
-                .response(false)
-                .is_ok_and(|turn| turn.what != CUT_OFF)
-            {
+            let answer = messages.response(false);
+            if answer.is_ok_and(|turn| turn.what != CUT_OFF) {
                 let advice = if columns.is_fixed {
                     "leave one of them out".to_owned()
                 } else {
@@ -242,10 +239,7 @@ impl Row<'_> {
         }
         if field == Field::Reference
             && !columns.needs().reference
-            && found
-                .values
-                .iter()
-                .all(|value| value.is_null() || is_marked(value.text()))
+            && (found.values.iter()).all(|value| value.is_null() || is_marked(value.text()))
         {
             return Ok(None);
         }
@@ -322,8 +316,18 @@ impl Row<'_> {
             let taken = read.how.iter().map(|taken| format!("{taken}; "));
             read.how = Some(taken.chain([how]).collect());
         }
-        if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice()) {
-            beside.check_place(*value)?;
+        if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice())
+            && let Some((_, option)) = beside.option_at(*value)?
+        {
+            read.texts = vec![option];
+            read.how = Some("the place of an option, from 0".into());
+        }
+        if field == Field::Reference
+            && let Some(named) = self.with_options(columns, preset, &read.texts)
+        {
+            let how = read.how.map_or(String::new(), |how| format!("{how}; "));
+            read.how = Some(format!("{how}an option's letter and text").into());
+            read.texts = named;
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
@@ -333,6 +337,21 @@ impl Row<'_> {
         };
         used(field, key, found.passed_over);
         Ok(Some(read))
+    }
+
+    /// References with what they name among the options that the question shows, where they name some.
+    fn with_options(
+        &self,
+        columns: &ColumnMap,
+        preset: &'static Preset,
+        references: &[String],
+    ) -> Option<Vec<String>> {
+        let asked = columns.find(Field::Question, preset, self).ok()??;
+        let options = Beside(self, &asked.key, columns).options().ok()??;
+        let question = self.field(Field::Question, columns, preset, &mut |_, _, _| {});
+        let question = question.ok()??.texts.pop()?;
+        let named = name_options(references, &question, &options.1);
+        (named != references).then_some(named)
     }
 
     /// The parts of one answer, which a path found in one message; those of several messages are paragraphs of it.
@@ -397,7 +416,7 @@ impl Row<'_> {
         }
         let texts = |field: Field| {
             let found = self.field(field, columns, preset, &mut |_, _, _| {})?;
-            found.ok_or_else(|| self.missing(field, columns, preset))
+            found.ok_or_else(|| self.missing(&[field], columns, preset))
         };
         let found = texts(Field::Response)?;
         let response = <[String; 1]>::try_from(found.texts).map_err(|several| {
@@ -447,10 +466,12 @@ impl Row<'_> {
     ) -> Result<Texts, String> {
         let mut read = |field: Field| self.field(field, columns, preset, &mut used);
         let needs = columns.needs();
+        let mut missing = Vec::new();
         // Reads a field that the row must have, or one that it may have.
-        let mut texts = |field: Field, is_needed: bool| match read(field)? {
-            None if is_needed => Err(self.missing(field, columns, preset)),
-            found => Ok(found.map_or(Vec::new(), |found| found.texts)),
+        let mut texts = |field: Field, is_needed: bool| {
+            let found = read(field)?;
+            missing.extend((is_needed && found.is_none()).then_some(field));
+            Ok::<_, String>(found.map_or(Vec::new(), |found| found.texts))
         };
         let mut question = texts(Field::Question, needs.question)?;
         let question = question.pop().unwrap_or_default();
@@ -461,16 +482,16 @@ impl Row<'_> {
         let steps = needs.steps.then(|| read(Field::Steps));
         let steps = steps.transpose()?.flatten();
         let joined = steps.as_ref().map(|steps| steps.texts.join("\n\n"));
-        let responses = match (read(Field::Response)?, joined) {
-            (Some(responses), _) => responses,
-            (None, None) if needs.response => {
-                return Err(self.missing(Field::Response, columns, preset));
-            }
-            (None, joined) => FieldTexts {
-                texts: vec![joined.unwrap_or_default()],
-                ..FieldTexts::default()
-            },
-        };
+        let found = read(Field::Response)?;
+        let is_missing = needs.response && found.is_none() && joined.is_none();
+        missing.extend(is_missing.then_some(Field::Response));
+        if !missing.is_empty() {
+            return Err(self.missing(&missing, columns, preset));
+        }
+        let responses = found.unwrap_or_else(|| FieldTexts {
+            texts: vec![joined.unwrap_or_default()],
+            ..FieldTexts::default()
+        });
         let (mut responses, mut of_steps) = (responses, false);
         let mut steps = steps.map_or(Vec::new(), |steps| steps.texts);
         if steps.is_empty() && responses.is_list && are_steps(&responses) {
@@ -546,7 +567,7 @@ impl Row<'_> {
         used: &mut impl FnMut(Field, String, Vec<String>),
     ) -> Result<Rubric, String> {
         let Some(found) = columns.find(Field::Rubric, preset, self)? else {
-            return Err(self.missing(Field::Rubric, columns, preset));
+            return Err(self.missing(&[Field::Rubric], columns, preset));
         };
         let key = found.key;
         let criteria = found.values.iter().map(|value| value.json(&key));
@@ -561,15 +582,30 @@ impl Row<'_> {
         Ok(rubric)
     }
 
-    fn missing(&self, field: Field, columns: &ColumnMap, preset: &'static Preset) -> String {
-        let either = matches!(field, Field::Reference | Field::Response)
-            && (self.has("solution") || self.spelled_otherwise("solution").is_some());
-        let looked_for = columns.looked_for(field, preset);
-        let advice = if field == Field::Question
+    /// What to say of a row without these fields: where each was looked for, what the row has, and what to do.
+    fn missing(&self, fields: &[Field], columns: &ColumnMap, preset: &'static Preset) -> String {
+        let of_one = |field: &Field| {
+            let keys = columns.looked_for(*field, preset);
+            let told = format!("no {} (looked for {keys})", noun(*field));
+            (told, self.advice(*field, &keys, columns, preset))
+        };
+        let (told, mut advice): (Vec<String>, Vec<String>) = fields.iter().map(of_one).unzip();
+        advice.dedup();
+        let (told, advice) = (told.join(", "), advice.join("; "));
+        format!("{told}: the row has {}; {advice}", self.shown_keys())
+    }
+
+    /// What to do about a field that a row has not.
+    fn advice(&self, field: Field, known: &str, columns: &ColumnMap, preset: &Preset) -> String {
+        let has = |key: &&str| self.has(key) || self.spelled_otherwise(key).is_some();
+        let mut either = ["solution", "final_answer"].into_iter().filter(has);
+        let rubric = preset.paths[Field::Rubric as usize].iter();
+        let rubric = rubric.map(KeyPath::text).find(has);
+        if field == Field::Question
             && let Some(advice) = &preset.without_question
         {
             advice.clone()
-        } else if let (Field::Question, Some(key)) = (field, self.list_of_rows(&looked_for)) {
+        } else if let (Field::Question, Some(key)) = (field, self.list_of_rows(known)) {
             format!(
                 "name its key with `--columns {field}=KEY`; if the rows are the objects in `{key}`, write them one a line first, as with \
                  `jq -c '.[\"{key}\"][]'`"
@@ -578,18 +614,31 @@ impl Row<'_> {
             format!("give it as `{field}`")
         } else if self.holds_rows() {
             "if its values are the rows, write them one a line first, as with `jq -c 'to_entries[] | {id: .key} + .value'`".to_owned()
-        } else if either {
-            "`solution` may be the reference or the response: say which with `--columns reference=solution` or \
-             `--columns response=solution`"
-                .to_owned()
-        } else if let Some(path) = self.path_to(&looked_for) {
+        } else if let (Field::Reference | Field::Response, Some(key)) = (field, either.next()) {
+            format!(
+                "`{key}` may be the reference or the response: say which with `--columns reference={key}` or `--columns response={key}`"
+            )
+        } else if let (Field::Reference, Some(key)) = (field, rubric) {
+            format!(
+                "name its key with `--columns {field}=KEY`, or judge by `{key}` alone, with `--protocol rubric`"
+            )
+        } else if let Some(path) = self.path_to(known) {
             format!("if it is that in `{path}`, say so with `--columns {field}={path}`")
         } else {
-            format!("name its key, or a path as `results[0].text`, with `--columns {field}=KEY`")
-        };
-        let (noun, keys) = (noun(field), self.shown_keys());
-        format!("no {noun} (looked for {looked_for}): the row has {keys}; {advice}")
+            let mut key = self.keys();
+            let key = key.find(|key| known.split(", ").any(|it| is_near(key, it)));
+            let key = key.unwrap_or("KEY".into());
+            format!("name its key, or a path as `results[0].text`, with `--columns {field}={key}`")
+        }
     }
+}
+
+/// Whether a key is nearly another: it holds it, or has its letters but one.
+fn is_near(key: &str, known: &str) -> bool {
+    let without = |rest: String, one: char| rest.replacen(one, "", 1);
+    let rest = known.chars().fold(key.to_lowercase(), without);
+    let has_letters = key.len() + 1 >= known.len() + rest.len() && rest.len() < 2;
+    known.len() > 3 && (has_letters || key.contains(known))
 }
 
 #[derive(Debug, Default)]
@@ -656,9 +705,8 @@ impl RowValue<'_> {
         }
         let found = match json.as_bytes().first() {
             Some(b'"') => {
-                let text = self
-                    .string()
-                    .map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+                let text = self.string();
+                let text = text.map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
                 // In a response they stay text: it could otherwise choose what part of it is judged.
                 if field == Field::Question
                     && let Some(messages) = Messages::in_text(&text)
@@ -676,9 +724,7 @@ impl RowValue<'_> {
                         noun(field)
                     ));
                 }
-                let answer = (field == Field::Reference)
-                    .then(|| gsm8k_answer(&text))
-                    .flatten();
+                let answer = gsm8k_answer(&text).filter(|_| field == Field::Reference);
                 if answer.is_some() {
                     read.how = Some("after ####".into());
                 }

@@ -242,7 +242,7 @@ pub struct Verdict {
     /// Whether there is `perfect` without `process` and `outcome`: the judge contradicts itself. This is marked, never corrected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inconsistent: bool,
-    /// Whether the model was not asked because the rules had already decided (`--rules first`).
+    /// Whether the model was not asked: the rules had already decided (`--rules first`), or the response says nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
     /// Whether the model was asked though the rules had decided (`--rules first --audit`).

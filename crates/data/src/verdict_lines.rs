@@ -68,8 +68,7 @@ impl<'l> VerdictLine<'l> {
         self.outcome_source.as_deref() == Some("rules")
     }
 
-    /// A field of the verdict; `None` unless the status is `ok`: an unsure judge gives no verdict, though under
-    /// `--min-confidence` its line has the fields.
+    /// A field of the verdict; `None` unless the status is `ok`: an unsure judge gives no verdict, though under `--min-confidence` its line has the fields.
     fn said(&self, field: Option<bool>) -> Option<bool> {
         field.filter(|_| self.status == Status::Ok)
     }
@@ -135,9 +134,8 @@ const SHOWN_KEYS: usize = 8;
 /// The column of a table for a key that was kept of the row.
 const KEPT: &str = "input";
 
-/// The row of a table as the verdict line it was written from. The cells of CSV are all strings, so numbers and booleans are
-/// parsed from them; empty cells are left out; columns of kept keys (`input.KEY`, or `input` with all) go under `input`.
-/// `None` if it is not an object.
+/// The row of a table as the verdict line it was written from. The cells of CSV are all strings, so numbers and booleans are parsed from them; empty cells
+/// are left out; columns of kept keys (`input.KEY`, or `input` with all) go under `input`. `None` if it is not an object.
 fn as_line(row: &[u8]) -> Option<Vec<u8>> {
     let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
     let mut line = Map::new();
@@ -147,9 +145,8 @@ fn as_line(row: &[u8]) -> Option<Vec<u8>> {
             continue;
         }
         if key == KEPT {
-            let all = value
-                .as_str()
-                .and_then(|text| serde_json::from_str(text).ok());
+            let all = value.as_str();
+            let all = all.and_then(|text| serde_json::from_str(text).ok());
             line.insert(key, all.filter(Value::is_object).unwrap_or(value));
             continue;
         }
@@ -180,8 +177,7 @@ fn scalar(key: &str, text: &str) -> Option<Value> {
     number.is_number().then_some(number)
 }
 
-/// Passes each row of files to `take`: the file's name, the row's place there, and its text or why it cannot be read. Blank ones are left
-/// out.
+/// Passes each row of files to `take`: the file's name, the row's place there, and its text or why it cannot be read. Blank ones are left out.
 pub fn each_row<E: From<DatasetError>>(
     inputs: &[PathBuf],
     mut take: impl FnMut(&str, usize, Result<&[u8], String>) -> Result<(), E>,

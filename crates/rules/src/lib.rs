@@ -56,10 +56,9 @@ use juror_algebra as algebra;
 use regex::Regex;
 
 pub use config::{BareNumber, Config, DecimalMark, Profile};
-pub use extract::Role;
+pub use extract::{Role, says_nothing};
 pub use format::AnswerFormat;
-pub use gsm8k::RuleVerdict;
-pub use gsm8k::methods::Gsm8kMethod;
+pub use gsm8k::{RuleVerdict, methods::Gsm8kMethod};
 #[doc(inline)]
 pub use juror_math_verify::{
     EMULATES, ExtractionMode, ExtractionTarget, FallbackMode, Normalization, Reading, Status,

@@ -87,11 +87,8 @@ impl OutcomeRules {
 
     /// Compares a response's final answer with the reference. A GSM8K method always answers, unless the reference holds no digit.
     pub fn verify(&self, reference: &str, response: &str) -> RuleVerdict {
-        let by = |profile| {
-            Verifier::new(profile, self.config.clone())
-                .verify(reference, response)
-                .into()
-        };
+        let verifier = |profile| Verifier::new(profile, self.config.clone());
+        let by = |profile| verifier(profile).verify(reference, response).into();
         match self.profile {
             RulesProfile::Strict => by(Profile::Strict),
             RulesProfile::Compat => by(Profile::Compat),
@@ -102,12 +99,11 @@ impl OutcomeRules {
 
     /// Which labelled parts of the reference are right in the response: [`Verifier::parts`]. Empty but under [`RulesProfile::Strict`].
     pub fn parts(&self, reference: &str, response: &str) -> Vec<Option<bool>> {
-        match self.profile {
-            RulesProfile::Strict => {
-                Verifier::new(Profile::Strict, self.config.clone()).parts(reference, response)
-            }
-            _ => Vec::new(),
-        }
+        let verifier = || Verifier::new(Profile::Strict, self.config.clone());
+        let is_strict = self.profile == RulesProfile::Strict;
+        is_strict
+            .then(|| verifier().parts(reference, response))
+            .unwrap_or_default()
     }
 
     /// Profile, emulated version and settings that are not the default, for a run's manifest.
@@ -127,14 +123,11 @@ impl OutcomeRules {
 
 impl From<Verification> for RuleVerdict {
     fn from(verification: Verification) -> Self {
-        let joined = |mut answers: Vec<String>| {
-            answers.truncate(1);
-            answers.pop()
-        };
+        let first = |answers: Vec<String>| answers.into_iter().next();
         Self {
             outcome: verification.equal,
-            extracted: joined(verification.pred),
-            reference: joined(verification.gold),
+            extracted: first(verification.pred),
+            reference: first(verification.gold),
             method: verification.method,
             reason: verification.reason,
         }

@@ -74,9 +74,8 @@ impl Archive {
                 return Ok(None);
             }
         };
-        let is_log = OF_LOG
-            .iter()
-            .any(|name| archive.index_for_name(name).is_some());
+        let mut is_log = OF_LOG.iter();
+        let is_log = is_log.any(|name| archive.index_for_name(name).is_some());
         let is_sample = |at: &usize| {
             let name = archive.name_for_index(*at);
             name.is_some_and(|name| name.is_ok_and(|name| is_sample(&name)))

@@ -76,8 +76,7 @@ impl Record {
     }
 }
 
-/// The delimiter of a table with this first line: a tab if the file's name says so, else whichever of comma, tab, semicolon
-/// and bar occurs most often.
+/// The delimiter of a table with this first line: a tab if the file's name says so, else whichever of comma, tab, semicolon and bar occurs most often.
 pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
     if ending(file, "tsv") {
         return b'\t';

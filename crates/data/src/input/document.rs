@@ -1,7 +1,6 @@
 //! A JSON object that holds a list of rows among other things, as a log of Inspect or a report of promptfoo does.
 
-/// The keys at the top level of the first object of which `head` is the beginning; and those of objects in a list there, as
-/// `list.*.key`.
+/// The keys at the top level of the first object of which `head` is the beginning; and those of objects in a list there, as `list.*.key`.
 pub(super) fn top_keys(head: &[u8]) -> Vec<String> {
     let mut scanner = Scanner::default();
     let mut keys = Vec::new();

@@ -13,9 +13,8 @@ pub(super) const STREAM: &[u8] = b"\xff\xff\xff\xff";
 /// The error for a file that begins so, if it holds no rows.
 pub(super) fn check(file: &str, head: &[u8]) -> Result<(), DatasetError> {
     let text = without_mark(head);
-    let row = text
-        .strip_prefix(b"[")
-        .map_or(text, <[u8]>::trim_ascii_start);
+    let row = text.strip_prefix(b"[");
+    let row = row.map_or(text, <[u8]>::trim_ascii_start);
     let begins = |with: &[u8]| {
         [head, text, row].iter().any(|head| {
             head.split_at_checked(with.len())

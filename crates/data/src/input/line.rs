@@ -12,8 +12,7 @@ impl LineLimit {
     /// Many times the longest rollout, and little compared with a machine's memory.
     pub const DEFAULT: Self = Self(64 << 20);
 
-    /// A longer line is read to its end, so that it can be set aside like any other bad line, but no further than this many
-    /// times the limit.
+    /// A longer line is read to its end, so that it can be set aside like any other bad line, but no further than this many times the limit.
     const PASSED_OVER: u64 = 4;
 
     pub(super) fn bytes(self) -> usize {
@@ -41,8 +40,8 @@ pub(crate) fn read_line(
     reader.take(most).read_until(b'\n', line)
 }
 
-/// Skips up to and including the next newline, or to the end of the input. Returns how many bytes were skipped, and whether
-/// the line ended within about `most` of them.
+/// Skips up to and including the next newline, or to the end of the input. Returns how many bytes were skipped, and whether the line ended within about
+/// `most` of them.
 pub(crate) fn skip_line(reader: &mut dyn BufRead, most: u64) -> io::Result<(u64, bool)> {
     let mut skipped = 0;
     while skipped < most {

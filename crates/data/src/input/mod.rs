@@ -63,9 +63,8 @@ impl Source {
         }
     }
 
-    /// Opens it, and tells by its first bytes how it is compressed and what rows it holds. No row is taken into memory
-    /// beyond `limit`; what must be copied to be read is copied to a temporary file beside `output`. `named` are keys that
-    /// the user named: a first line with one of them is a table's header.
+    /// Opens it, and tells by its first bytes how it is compressed and what rows it holds. No row is taken into memory beyond `limit`; what must be copied to
+    /// be read is copied to a temporary file beside `output`. `named` are keys that the user named: a first line with one of them is a table's header.
     pub fn open(
         &self,
         limit: LineLimit,
@@ -133,9 +132,8 @@ fn rows(
         return Ok(Box::new(JsonLines::new(bytes)));
     }
     let delimiter = csv::delimiter(&file, header);
-    let bare = COMPRESSED
-        .iter()
-        .find_map(|ending| file.strip_suffix(ending));
+    let mut bare = COMPRESSED.iter();
+    let bare = bare.find_map(|ending| file.strip_suffix(ending));
     let bare = bare.unwrap_or(&file);
     let named_so = ending(bare, "csv") || ending(bare, "tsv");
     let names = csv::names(header, delimiter);
@@ -214,8 +212,8 @@ impl Finder {
         Ok(())
     }
 
-    /// Adds all files of rows in `folder` and its subfolders. A folder that is reached twice (by a symbolic link) is an
-    /// error, as for a file, so the walk ends.
+    /// Adds all files of rows in `folder` and its subfolders. A folder that is reached twice (by a symbolic link) is an error, as for a file, so the walk
+    /// ends.
     fn folder(&mut self, folder: &Path) -> Result<(), DatasetError> {
         let real = fs::canonicalize(folder).map_err(unreadable(folder))?;
         self.once(real, &folder.display().to_string())?;
@@ -228,11 +226,8 @@ impl Finder {
             .map_err(unreadable(folder))?;
         paths.sort();
         for path in paths {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .to_lowercase();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = name.to_lowercase();
             if name.starts_with('.') {
                 continue;
             }
@@ -274,8 +269,8 @@ pub fn file_number(path: &Path) -> Option<(u64, u64)> {
 
 pub fn is_rows_file(name: &str) -> bool {
     let name = name.to_lowercase();
-    let bare = COMPRESSED
-        .iter()
+    let mut bare = COMPRESSED.iter();
+    let bare = bare
         .find_map(|ending| name.strip_suffix(ending))
         .unwrap_or(&name);
     ENDINGS.iter().any(|ending| bare.ends_with(ending)) && !bare.ends_with(REJECTED)

@@ -1,9 +1,8 @@
 //! A journal's lines and their checksums.
 //!
-//! The last key of every line is `check`: the first 16 hexadecimal digits of the BLAKE3 hash of the line without it. The
-//! lines of verdicts are hashed with the hash of the manifest's line as the key, so that a line of another run is not
-//! mistaken for one of this run. The key comes last and has a fixed length: without it the line is the verdict's line of the
-//! output, byte by byte.
+//! The last key of every line is `check`: the first 16 hexadecimal digits of the BLAKE3 hash of the line without it. The lines of verdicts are hashed with
+//! the hash of the manifest's line as the key, so that a line of another run is not mistaken for one of this run. The key comes last and has a fixed length:
+//! without it the line is the verdict's line of the output, byte by byte.
 
 /// The bytes before the digits.
 const KEY: &[u8] = b",\"check\":\"";

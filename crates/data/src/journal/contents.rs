@@ -13,8 +13,8 @@ use crate::input::read_line;
 use crate::verdict::Verdict;
 use juror_base::terminal::escaped;
 
-/// Takes each line of an existing journal (a verdict, or what else the journal keeps), in the order written, with its place.
-/// An error says why the line cannot belong to this run.
+/// Takes each line of an existing journal (a verdict, or what else the journal keeps), in the order written, with its place. An error says why the line
+/// cannot belong to this run.
 pub type Resume<'r, Line = Verdict> = &'r mut dyn FnMut(Line, LinePlace) -> Result<(), String>;
 
 /// The first line: the manifest.
@@ -112,8 +112,8 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Reads and checks the lines; `resume` is given each verdict. `before` is the current input without the rows that were
-    /// added at its end since the last line.
+    /// Reads and checks the lines; `resume` is given each verdict. `before` is the current input without the rows that were added at its end since the last
+    /// line.
     pub(super) fn read<Line: DeserializeOwned>(
         file: &mut File,
         path: &Path,
@@ -187,10 +187,8 @@ impl Contents {
         }
         let differences = manifest.differences(&earlier);
         // Differences in the input are judged by the last line that gives one.
-        if differences
-            .iter()
-            .any(|difference| !difference.field.starts_with("input."))
-        {
+        let mut fields = differences.iter().map(|difference| &difference.field);
+        if fields.any(|field| !field.starts_with("input.")) {
             return Err(JournalError::Different {
                 path: path.to_owned(),
                 differences,
@@ -291,8 +289,7 @@ pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), Journa
     }
 }
 
-/// Whether a line may be the first of a journal. It may have been torn off, with or without the zeros that some file systems
-/// leave after a power cut.
+/// Whether a line may be the first of a journal. It may have been torn off, with or without the zeros that some file systems leave after a power cut.
 fn begins_like_a_journal(line: &[u8]) -> bool {
     let last = line.iter().rposition(|byte| *byte != 0);
     let written = &line[..last.map_or(0, |last| last + 1)];

@@ -21,8 +21,7 @@ pub struct Manifest {
     /// The hash of the adapter that is merged into the model, which is in the model's hash too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
-    /// The hub's commit that the model was taken from, `org/name@commit`. Recorded but not compared: if the hash is the
-    /// same, so are the verdicts.
+    /// The hub's commit that the model was taken from, `org/name@commit`. Recorded but not compared: if the hash is the same, so are the verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_origin: Option<String>,
     /// The protocol, few-shots and a user's own prompt included.
@@ -54,8 +53,8 @@ pub struct Manifest {
     /// Whether prompt and completion are kept with every verdict.
     pub raw: bool,
     pub input: InputIdentity,
-    /// The data sets of the hub that the input comes from, with their commits, `org/name@commit:config:split`, several
-    /// separated by spaces. Recorded but not compared: if the fingerprint is the same, so are the samples.
+    /// The data sets of the hub that the input comes from, with their commits, `org/name@commit:config:split`, several separated by spaces. Recorded but not
+    /// compared: if the fingerprint is the same, so are the samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_origin: Option<String>,
     /// One machine's part of the input, as `i/n`.
@@ -164,8 +163,8 @@ pub struct Difference {
     pub(crate) now: String,
 }
 
-/// The differences, one line each, with names for the two sides. A manifest has some twenty fields, but a foreign file may
-/// have any number, so the list is cut.
+/// The differences, one line each, with names for the two sides. A manifest has some twenty fields, but a foreign file may have any number, so the list is
+/// cut.
 pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> String {
     const LISTED: usize = 40;
     let mut lines: Vec<String> = differences
@@ -208,9 +207,8 @@ fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Di
         }
     };
     let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-    let added = now_fields
-        .keys()
-        .filter(|key| !earlier_fields.contains_key(*key));
+    let added = now_fields.keys();
+    let added = added.filter(|key| !earlier_fields.contains_key(*key));
     for key in earlier_fields.keys().chain(added) {
         match (earlier_fields.get(key), now_fields.get(key)) {
             (Some(earlier), Some(now)) => compare(at(key), earlier, now, differences),

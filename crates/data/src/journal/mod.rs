@@ -1,12 +1,11 @@
 //! Each finished verdict, on disk before it counts.
 //!
-//! `OUT.journal` lies beside the output. Its first line is `{"manifest": …}`: everything that decides what the
-//! verdicts of a run are. Each further line is one finished [`Verdict`](crate::verdict::Verdict), written whole as its trial ends, so killing
-//! the process at any moment loses at most the line that was being written. Every line ends with its checksum. The same command run again takes up where
-//! it was left; a run with another manifest is refused.
+//! `OUT.journal` lies beside the output. Its first line is `{"manifest": …}`: everything that decides what the verdicts of a run are. Each further line is
+//! one finished [`Verdict`](crate::verdict::Verdict), written whole as its trial ends, so killing the process at any moment loses at most the line that was
+//! being written. Every line ends with its checksum. The same command run again takes up where it was left; a run with another manifest is refused.
 //!
-//! Nothing of a verdict is kept in memory: the output is copied from the journal, line by line in input order, by an
-//! index of where each line is ([`Finished`]).
+//! Nothing of a verdict is kept in memory: the output is copied from the journal, line by line in input order, by an index of where each line is
+//! ([`Finished`]).
 //!
 //! | file | what it does |
 //! |---|---|
@@ -16,8 +15,8 @@
 //! | `kept` | the verdicts of a finished run, for comparison with an output |
 //! | `checksum` | the checksum at the end of every line |
 //!
-//! The journal stays when the output is complete. Running the same command once more then finds every trial
-//! finished, and writes the same output again without judging anything.
+//! The journal stays when the output is complete. Running the same command once more then finds every trial finished, and writes the same output again
+//! without judging anything.
 
 mod checksum;
 mod contents;
@@ -53,14 +52,13 @@ pub fn journal_path(out: &Path) -> PathBuf {
 /// The longest first line in which a date is looked for, in bytes.
 const MAX_MANIFEST: u64 = 1 << 20;
 
-/// The date with which the chat template of an earlier run was rendered, from the first line of its journal; `None` if there
-/// is no such run or date. A run that is resumed on another day keeps the date it began with.
+/// The date with which the chat template of an earlier run was rendered, from the first line of its journal; `None` if there is no such run or date. A run
+/// that is resumed on another day keeps the date it began with.
 pub fn chat_date(journal: &Path) -> Option<String> {
     begun(journal)?.chat?.date
 }
 
-/// The manifest that a run began with, for display: its checksum and what follows it are not checked; `None` if there is none, or it
-/// cannot be read.
+/// The manifest that a run began with, for display: its checksum and what follows it are not checked; `None` if there is none, or it cannot be read.
 pub fn begun(journal: &Path) -> Option<Manifest> {
     if !journal.is_file() {
         return None;
@@ -73,8 +71,8 @@ pub fn begun(journal: &Path) -> Option<Manifest> {
     serde_json::from_value(line["manifest"].take()).ok()
 }
 
-/// The finished trials of one run, or the answers to the requests of a batch file. The file is open, and locked against
-/// other processes, until this is dropped.
+/// The finished trials of one run, or the answers to the requests of a batch file. The file is open, and locked against other processes, until this is
+/// dropped.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -96,9 +94,9 @@ const SPAN: u64 = 1 << 20;
 impl Journal {
     /// Opens the journal at `path`, or begins one; `restart` throws away what it holds.
     ///
-    /// `resume` is given every verdict in it, one at a time. A journal whose manifest line was never finished counts as new.
-    /// A last line that is cut off is removed, and its trial is judged again: then the second value is true. `before` is the
-    /// input without the rows that were added at its end since the last run: a journal of that input is continued too.
+    /// `resume` is given every verdict in it, one at a time. A journal whose manifest line was never finished counts as new. A last line that is cut off is
+    /// removed, and its trial is judged again: then the second value is true. `before` is the input without the rows that were added at its end since the
+    /// last run: a journal of that input is continued too.
     ///
     /// # Errors
     /// When the file cannot be opened, is in use, is not a journal, has a broken line in the middle or one that `resume`

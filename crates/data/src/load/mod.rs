@@ -62,10 +62,9 @@ pub struct Loaded<S = Vec<Sample>> {
 
 /// Reads files, folders and standard input (`-`): JSON lines, a JSON array, CSV, TSV or Parquet.
 ///
-/// A file may be gzip or zstd. Its format is detected by its first bytes, not its name. A folder stands for the files in it
-/// and in its folders whose names end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), sorted by
-/// path, without hidden ones and without what juror itself wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines,
-/// CRLF and a byte order mark do not matter.
+/// A file may be gzip or zstd. Its format is detected by its first bytes, not its name. A folder stands for the files in it and in its folders whose names
+/// end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), sorted by path, without hidden ones and without what juror itself
+/// wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines, CRLF and a byte order mark do not matter.
 ///
 /// # Errors
 /// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`] then lists
@@ -142,8 +141,8 @@ pub fn is_repeated(row: &[u8], columns: &ColumnMap, first: &mut Option<String>) 
     read() == Some(true)
 }
 
-/// Takes a sample of this shard, the row it was read from, its index in that row's list of responses, and how often its
-/// content has occurred, if that is part of the id.
+/// Takes a sample of this shard, the row it was read from, its index in that row's list of responses, and how often its content has occurred, if that is part
+/// of the id.
 type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow, usize, Option<u32>) -> Result<(), DatasetError>;
 
 fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<()>, DatasetError> {
@@ -286,10 +285,8 @@ impl Loader<'_> {
 
     /// The samples of a row, each with how often its content has occurred if its id is made from that.
     fn accept(&mut self, line: &[u8], number: usize) -> Result<Vec<(Sample, Option<u32>)>, String> {
-        if [line.len(), number, self.accepted]
-            .iter()
-            .any(|&count| u32::try_from(count).is_err())
-        {
+        let mut counts = [line.len(), number, self.accepted].into_iter();
+        if counts.any(|count| u32::try_from(count).is_err()) {
             // Places are stored in 32 bits.
             return Err(
                 "more than 4 GiB in one line, or 4 billion rows: split the input".to_owned(),

@@ -1,5 +1,4 @@
-//! The files that a command may write: none is an input, none is written twice, and none existed before, unless an earlier
-//! run of the same kind wrote it.
+//! The files that a command may write: none is an input, none is written twice, and none existed before, unless an earlier run of the same kind wrote it.
 
 use std::fs;
 use std::io::{self, Read as _, Write};
@@ -13,8 +12,7 @@ use crate::file_number;
 use crate::input::{LineLimit, Next, Source, is_rows_file};
 use crate::journal::journal_path;
 
-/// The outputs of one command. Every file that juror writes for a user is opened here before anything is done, so that the
-/// same rules apply to all of them.
+/// The outputs of one command. Every file that juror writes for a user is opened here before anything is done, so that the same rules apply to all of them.
 #[derive(Debug, Default)]
 pub struct Outputs {
     inputs: Vec<PathBuf>,
@@ -105,8 +103,7 @@ impl OutputFile {
         self.quotes_formulas
     }
 
-    /// Lets `fill` write the whole file, by atomic rename if it can be replaced as a whole. A file that somebody made since
-    /// it was opened is not replaced.
+    /// Lets `fill` write the whole file, by atomic rename if it can be replaced as a whole. A file that somebody made since it was opened is not replaced.
     ///
     /// # Errors
     /// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.

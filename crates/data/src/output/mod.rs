@@ -106,12 +106,12 @@ pub fn has_place_beside(out: &Path) -> bool {
 
 /// Lets `fill` write the whole of `path`.
 ///
-/// A new file, and a regular file that has only this name, changes only once all of it is on disk: a reader sees the old
-/// file or the whole new one. A temporary file in the same folder is written, synced and renamed; the mode is kept.
+/// A new file, and a regular file that has only this name, changes only once all of it is on disk: a reader sees the old file or the whole new one. A
+/// temporary file in the same folder is written, synced and renamed; the mode is kept.
 ///
-/// Nothing else is ever renamed over. The target of a symbolic link, and a file that has other names, are written in place
-/// once `fill` has written everything to a temporary file. A device or pipe is written to as `fill` goes on; so is a
-/// descriptor of this process, such as `/dev/stdout`, after what was written to it before.
+/// Nothing else is ever renamed over. The target of a symbolic link, and a file that has other names, are written in place once `fill` has written everything
+/// to a temporary file. A device or pipe is written to as `fill` goes on; so is a descriptor of this process, such as `/dev/stdout`, after what was written
+/// to it before.
 fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -217,8 +217,7 @@ fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     for _ in 1..TRIES {
         let temporary = builder.tempfile_in(folder_of(path))?;
-        // Without locks, left-over files are never removed, so none is mistaken for one. If another run holds the lock, it
-        // is about to remove the file.
+        // Without locks, left-over files are never removed, so none is mistaken for one. If another run holds the lock, it is about to remove the file.
         let is_taken = matches!(
             temporary.as_file().try_lock(),
             Err(fs::TryLockError::WouldBlock)

@@ -133,10 +133,8 @@ impl Column {
             CellKind::Integer => (Physical::INT64, None),
             CellKind::Number => (Physical::DOUBLE, None),
         };
-        Type::primitive_type_builder(&self.name, physical)
-            .with_logical_type(logical)
-            .with_repetition(Repetition::OPTIONAL)
-            .build()
+        let field = Type::primitive_type_builder(&self.name, physical).with_logical_type(logical);
+        field.with_repetition(Repetition::OPTIONAL).build()
     }
 
     /// The column's value in a verdict line; `None` if it is null or missing.
@@ -156,25 +154,19 @@ fn messages_field(name: &str) -> Result<Type, ParquetError> {
     let texts: Vec<Arc<Type>> = OF_MESSAGE
         .iter()
         .map(|key| {
-            let text = Type::primitive_type_builder(key, Physical::BYTE_ARRAY)
-                .with_logical_type(Some(LogicalType::String))
-                .with_repetition(Repetition::REQUIRED);
-            text.build().map(Arc::new)
+            let text = Type::primitive_type_builder(key, Physical::BYTE_ARRAY);
+            let text = text.with_logical_type(Some(LogicalType::String));
+            text.with_repetition(Repetition::REQUIRED)
+                .build()
+                .map(Arc::new)
         })
         .collect::<Result<_, _>>()?;
-    let element = Type::group_type_builder("element")
-        .with_fields(texts)
-        .with_repetition(Repetition::REQUIRED)
-        .build()?;
-    let list = Type::group_type_builder("list")
-        .with_fields(vec![Arc::new(element)])
-        .with_repetition(Repetition::REPEATED)
-        .build()?;
-    Type::group_type_builder(name)
-        .with_fields(vec![Arc::new(list)])
-        .with_repetition(Repetition::REQUIRED)
-        .with_logical_type(Some(LogicalType::List))
-        .build()
+    let group = |name, fields| Type::group_type_builder(name).with_fields(fields);
+    let element = group("element", texts).with_repetition(Repetition::REQUIRED);
+    let list = group("list", vec![Arc::new(element.build()?)]);
+    let list = list.with_repetition(Repetition::REPEATED).build()?;
+    let list = group(name, vec![Arc::new(list)]).with_logical_type(Some(LogicalType::List));
+    list.with_repetition(Repetition::REQUIRED).build()
 }
 
 fn text_bytes(value: &Value) -> usize {
@@ -252,16 +244,11 @@ pub(super) fn write_csv(
         value => text(value),
     };
     let mut table = csv::Writer::from_writer(writer);
-    table.write_record(
-        columns
-            .iter()
-            .map(|column| cell(&Value::from(column.name.as_str()))),
-    )?;
+    let name = |column: &Column| cell(&Value::from(column.name.as_str()));
+    table.write_record(columns.iter().map(name))?;
     fill(&mut JsonLineSink::new(|line: Value| {
-        let cells = columns
-            .iter()
-            .map(|column| column.value(&line).map(cell).unwrap_or_default());
-        Ok(table.write_record(cells)?)
+        let cell = |column: &Column| column.value(&line).map(cell).unwrap_or_default();
+        Ok(table.write_record(columns.iter().map(cell))?)
     }))?;
     table.flush()
 }
@@ -273,10 +260,8 @@ pub(super) fn write_parquet(
     columns: &[Column],
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    if columns
-        .iter()
-        .any(|column| column.kind == CellKind::OfValues)
-    {
+    let is_of_values = |column: &Column| column.kind == CellKind::OfValues;
+    if columns.iter().any(is_of_values) {
         let (columns, mut lines) = with_types(temporary()?, columns, fill)?;
         return write_typed(writer, temporary()?, &columns, |sink| {
             io::copy(&mut lines, sink).map(drop)
@@ -291,10 +276,8 @@ fn write_typed(
     columns: &[Column],
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let fields: Vec<Arc<Type>> = columns
-        .iter()
-        .map(|column| column.field().map(Arc::new))
-        .collect::<Result<_, _>>()?;
+    let fields = columns.iter().map(|column| column.field().map(Arc::new));
+    let fields: Vec<Arc<Type>> = fields.collect::<Result<_, _>>()?;
     let schema = Type::group_type_builder("rows")
         .with_fields(fields)
         .build()?;
@@ -369,10 +352,8 @@ fn write_group<W: Write + Send>(
         }
         let values: Vec<Option<&Value>> = rows.iter().map(|row| column.value(row)).collect();
         // Definition levels: 1 where there is a value, 0 where there is none.
-        let there: Vec<i16> = values
-            .iter()
-            .map(|value| i16::from(value.is_some()))
-            .collect();
+        let there = values.iter().map(|value| i16::from(value.is_some()));
+        let there: Vec<i16> = there.collect();
         let values = values.into_iter().flatten();
         let Some(mut writer) = group.next_column()? else {
             return Err(io::Error::other("fewer columns than the schema has"));

@@ -64,8 +64,8 @@ fn has_other_names(_: &fs::Metadata) -> bool {
 /// The most symbolic links that are followed, as on Linux.
 const LINKS: usize = 40;
 
-/// The descriptor that `path` stands for, through any number of links: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/1`. Such a
-/// name looks like a link to a file, but is not one: the open file has a position, and may have been written to before.
+/// The descriptor that `path` stands for, through any number of links: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/1`. Such a name looks like a link to a
+/// file, but is not one: the open file has a position, and may have been written to before.
 fn descriptor_of(path: &Path) -> Option<Target> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -92,10 +92,8 @@ fn holds_descriptors(folder: &Path) -> Option<bool> {
         return Some(true);
     }
     let rest: PathBuf = folder.strip_prefix("/proc").ok()?.into();
-    let parts: Vec<&str> = rest
-        .iter()
-        .map(|part| part.to_str())
-        .collect::<Option<_>>()?;
+    let parts = rest.iter().map(|part| part.to_str());
+    let parts: Vec<&str> = parts.collect::<Option<_>>()?;
     match parts.as_slice() {
         [process, "fd"] | [process, "task", _, "fd"] => {
             Some(process.parse() == Ok(std::process::id()))
@@ -104,8 +102,7 @@ fn holds_descriptors(folder: &Path) -> Option<bool> {
     }
 }
 
-/// This process's descriptor of that number, sharing its position in the file. If the system does not provide that, the file
-/// at `path`, opened for appending.
+/// This process's descriptor of that number, sharing its position in the file. If the system does not provide that, the file at `path`, opened for appending.
 pub(super) fn descriptor(number: u32, path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {

@@ -101,7 +101,7 @@ impl Export {
 
     /// The requests of a sample's trials; none if the rules decide about it.
     fn lines(&self, ids: &CustomIds, prompt: &PlainPrompt, sample: &Sample) -> Option<String> {
-        if is_decided_by_rules(&self.options, sample) {
+        if is_decided_by_rules(&self.options, self.protocol.yields(), sample) {
             return None;
         }
         let view = self.protocol.view();

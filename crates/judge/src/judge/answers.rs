@@ -12,7 +12,7 @@ use super::run::run_without_model;
 use super::text::prompt::shown_field;
 use super::text::wants_of;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
-use crate::protocol::{PlainPrompt, Protocol};
+use crate::protocol::{PlainPrompt, Protocol, Yields};
 use crate::wire::answer::{EngineAnswer, refused};
 use juror_data::verdict::{Confidence, Raw, Status, Verdict};
 use juror_data::{Sample, Samples};
@@ -34,8 +34,9 @@ pub struct AnswerReader {
 }
 
 /// Do the rules decide about the sample, so that no model need be asked?
-pub(crate) fn is_decided_by_rules(options: &RunOptions, sample: &Sample) -> bool {
-    VerdictBuilder::new(options, None).is_skipped_by_rules(&Subject::new(sample.clone()))
+pub(crate) fn is_decided_by_rules(options: &RunOptions, yields: Yields, sample: &Sample) -> bool {
+    let verdicts = VerdictBuilder::of_yields(options, yields);
+    verdicts.is_skipped_by_rules(&Subject::new(sample.clone()))
 }
 
 /// The answers of an engine to the trials of a run.
@@ -130,11 +131,8 @@ impl Answers {
             usage: answer.usage,
             doubts_domain: false,
         };
-        let domain = reader
-            .judge
-            .as_ref()
-            .filter(|_| !answer.is_refusal)
-            .and_then(|text| text.judge.domain.as_ref());
+        let domain = reader.judge.as_ref().filter(|_| !answer.is_refusal);
+        let domain = domain.and_then(|text| text.judge.domain.as_ref());
         let mut verdict = verdicts.of_written(domain, subject, trial, written);
         if options.raw || verdict.status == Status::Unparsed {
             let view = reader.protocol.view();

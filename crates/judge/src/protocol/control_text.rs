@@ -168,9 +168,8 @@ fn name_length(text: &str) -> Option<usize> {
         character.is_alphanumeric() || matches!(character, '_' | '-' | ':' | '.' | '▁' | '/')
     };
     let inside = &text[..text.floor_char_boundary(MOST_NAME)];
-    let length = inside
-        .find(|character| !is_part(character))
-        .unwrap_or(inside.len());
+    let length = inside.find(|character| !is_part(character));
+    let length = length.unwrap_or(inside.len());
     let has_letters = inside[..length].chars().any(char::is_alphanumeric);
     has_letters.then_some(length)
 }

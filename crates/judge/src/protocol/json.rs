@@ -35,11 +35,8 @@ impl Keys {
     /// The schema of an answer with one of these labels, the found answer and, if wanted, the reason, in this order. Behind the
     /// label a text may be of any length, but for an answer of a pattern.
     pub(super) fn schema(&self, labels: &Labels, reason: bool) -> Value {
-        let names: Vec<&str> = labels
-            .known
-            .iter()
-            .map(|label| label.name.as_str())
-            .collect();
+        let names = labels.known.iter().map(|label| label.name.as_str());
+        let names: Vec<&str> = names.collect();
         let mut properties = Map::new();
         properties.insert(self.verdict.clone(), json!({ "enum": names }));
         if let Some(answer) = &self.answer {

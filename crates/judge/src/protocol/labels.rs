@@ -154,9 +154,8 @@ impl Labels {
     pub(super) fn choices(&self) -> Vec<(&str, f32)> {
         let numbers = self.known.iter().flat_map(|label| {
             let value = label.outcome.or(label.process);
-            let number = label
-                .score
-                .unwrap_or(f64::from(u8::from(value == Some(true))));
+            let number = label.score;
+            let number = number.unwrap_or(f64::from(u8::from(value == Some(true))));
             label.spellings().map(move |word| (word, number as f32))
         });
         numbers.collect()

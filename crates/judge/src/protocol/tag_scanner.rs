@@ -164,13 +164,11 @@ fn read_tag(bracketed: &str) -> Option<(TagName, bool, bool)> {
         None => (false, inner),
     };
     let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let length = inner
-        .find(|character| !is_name(character))
-        .unwrap_or(inner.len());
+    let length = inner.find(|character| !is_name(character));
+    let length = length.unwrap_or(inner.len());
     let (written, attributes) = inner.split_at(length);
-    let name = TagName::ALL
-        .into_iter()
-        .find(|name| written.eq_ignore_ascii_case(name.name()))?;
+    let mut name = TagName::ALL.into_iter();
+    let name = name.find(|name| written.eq_ignore_ascii_case(name.name()))?;
     let blank = attributes.trim().is_empty();
     if !blank && (closing || !are_attributes(attributes)) {
         return None;
@@ -194,9 +192,8 @@ pub(super) fn are_attributes(text: &str) -> bool {
         let is_name = |character: char| {
             character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | ':' | '.')
         };
-        let length = next
-            .find(|character| !is_name(character))
-            .unwrap_or(next.len());
+        let length = next.find(|character| !is_name(character));
+        let length = length.unwrap_or(next.len());
         let Some(value) = next[length..].trim_start().strip_prefix('=') else {
             return false;
         };
@@ -210,9 +207,8 @@ pub(super) fn are_attributes(text: &str) -> bool {
                 None => return false,
             },
             Some(_) => {
-                let end = value
-                    .find(|character: char| character.is_whitespace())
-                    .unwrap_or(value.len());
+                let end = value.find(|character: char| character.is_whitespace());
+                let end = end.unwrap_or(value.len());
                 if value[..end].contains(['"', '\'', '=']) {
                     return false;
                 }

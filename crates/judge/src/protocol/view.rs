@@ -157,9 +157,8 @@ fn without_marks(step: &str) -> String {
 fn after_thinking(response: &str) -> &str {
     const OPEN: &str = "<think>";
     const CLOSE: &str = "</think>";
-    let answer = response
-        .rfind(CLOSE)
-        .map_or(response, |at| &response[at + CLOSE.len()..]);
+    let answer = response.rfind(CLOSE);
+    let answer = answer.map_or(response, |at| &response[at + CLOSE.len()..]);
     answer.find(OPEN).map_or(answer, |at| &answer[..at]).trim()
 }
 
@@ -178,9 +177,8 @@ fn extracted(response: &str) -> Option<&str> {
     }
     let after = STATED.as_ref()?.find_iter(response).last()?.end();
     let line = response[after..].lines().next()?;
-    let answer = line
-        .trim_start_matches(['*', '_', ' '])
-        .trim_end_matches(['*', '_', ' ', '.']);
+    let answer = line.trim_start_matches(['*', '_', ' ']);
+    let answer = answer.trim_end_matches(['*', '_', ' ', '.']);
     (!answer.is_empty()).then_some(answer)
 }
 

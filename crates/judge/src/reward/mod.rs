@@ -220,9 +220,8 @@ impl fmt::Display for RewardPolicy {
         if let Self::Weighted(weights) = self {
             let parts = weights.named().into_iter();
             let parts = parts.filter(|(_, weight)| *weight > 0.0);
-            let parts: Vec<String> = parts
-                .map(|(name, weight)| format!("{name}={weight}"))
-                .collect();
+            let parts = parts.map(|(name, weight)| format!("{name}={weight}"));
+            let parts: Vec<String> = parts.collect();
             return out.pad(&parts.join(","));
         }
         let name = NAMED.iter().find(|(_, policy)| policy == self);

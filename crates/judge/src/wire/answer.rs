@@ -131,9 +131,8 @@ fn of_responses(body: &Value) -> Option<Value> {
     let thinking = of("reasoning", "summary").into_iter();
     let thinking = thinking.filter_map(|part| Some(part["text"].as_str()?.to_owned()));
     let calls = items.iter().filter(|item| item["type"] == "function_call");
-    let cut = body
-        .pointer("/incomplete_details/reason")
-        .filter(|reason| !reason.is_null());
+    let cut = body.pointer("/incomplete_details/reason");
+    let cut = cut.filter(|reason| !reason.is_null());
     Some(json!({
         "message": {
             "content": of("message", "content"),
@@ -220,9 +219,8 @@ pub(crate) fn answer(
 ) -> Result<EngineAnswer, String> {
     let thinks_apart = thinking.is_some();
     // SGLang's own reasons are objects.
-    let reason = finish
-        .map(|finish| given(finish, "type").unwrap_or(finish))
-        .and_then(Value::as_str);
+    let reason = finish.map(|finish| given(finish, "type").unwrap_or(finish));
+    let reason = reason.and_then(Value::as_str);
     let is_cut = match reason {
         Some("length" | "max_tokens" | "max_new_tokens" | "max_output_tokens") => true,
         Some("content_filter") => {

@@ -62,11 +62,8 @@ pub(crate) fn tokens_of(logprobs: &Value) -> Vec<ToldToken> {
     };
     let (tops, own) = (list("top_logprobs"), list("token_logprobs"));
     let tokens = list("tokens").iter().enumerate().map(|(at, token)| {
-        let top = tops
-            .get(at)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
+        let top = tops.get(at).and_then(Value::as_object).into_iter();
+        let top = top.flatten();
         let top = top.filter_map(|(token, logprob)| Some((token.clone(), number(logprob)?)));
         let logprob = own.get(at).and_then(number);
         ToldToken::new(

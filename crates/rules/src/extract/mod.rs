@@ -136,6 +136,11 @@ impl Found<'_> {
     }
 }
 
+/// Whether a response says nothing, or all of it is thinking.
+pub fn says_nothing(response: &str) -> bool {
+    clean::said(response).map_or(true, |said| said.trim().is_empty())
+}
+
 /// The last box of a response that is no part of its thinking, with its unit; those that state one answer together, labelled parts in one box.
 pub(crate) fn last_box(text: &str) -> Option<String> {
     let visible = clean::visible(text).ok()?;

@@ -30,6 +30,7 @@ fn result(function: &str, text: &str) -> Value {
         "formula" => json!(formulas::of_text(text)),
         "mathematics" => json!(maths::run(text, 0).map(|run| &text[..run.end])),
         "placeholder" => json!(no_answer::is_placeholder(text)),
+        "nothing" => json!(says_nothing(text)),
         "refusal" => json!(no_answer::is_refusal(text)),
         "cut off" => json!(no_answer::is_cut_off(text)),
         "formulas" => {

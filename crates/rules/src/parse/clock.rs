@@ -10,10 +10,8 @@ pub(super) fn time(text: &str) -> Option<Answer> {
     }
     let lower = text.to_ascii_lowercase();
     let (clock, words) = lower.split_at(leading(&lower, |c| c.is_ascii_digit() || c == ':'));
-    let words: String = words
-        .chars()
-        .filter(|c| !matches!(c, ' ' | '.' | ','))
-        .collect();
+    let words = words.chars().filter(|c| !matches!(c, ' ' | '.' | ','));
+    let words: String = words.collect();
     let afternoon = match words.as_str() {
         "am" | "aminthemorning" | "inthemorning" => Some(false),
         "pm" | "intheafternoon" | "intheevening" => Some(true),
@@ -34,10 +32,8 @@ pub(super) fn time(text: &str) -> Option<Answer> {
     }
     for weight in [60, 1] {
         let Some(part) = parts.next() else { break };
-        let value = part
-            .parse::<u32>()
-            .ok()
-            .filter(|value| *value < 60 && part.len() == 2)?;
+        let value = part.parse::<u32>().ok();
+        let value = value.filter(|value| *value < 60 && part.len() == 2)?;
         seconds += value * weight;
     }
     if parts.next().is_some() {

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn every_kind_of_bad_line_says_what_is_wrong() {
-    let cases: [(&[u8], &str); 22] = [
+    let cases: [(&[u8], &str); 21] = [
         (
             br#"{"question": "q", }"#,
             "not valid JSON: trailing comma at column 19",
@@ -35,13 +35,9 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         (
             br#"{"question": "q", "answr": "1", "response": "r"}"#,
             "no reference answer (looked for reference_answer, reference, gold_answer, gold, ground_truth, answer, label_answer, \
-             correct_answer, gt, target, expected_answer, expected_output, expected, ground_truth_answer): the row has question, answr, response; name its \
-             key, or a path as `results[0].text`, with `--columns reference=KEY`",
-        ),
-        (
-            b"{}",
-            "no question (looked for question, problem, prompt, query, user_input, instruction, prompts, inputs): the row has no keys at all; name its key, \
-             or a path as `results[0].text`, with `--columns question=KEY`",
+             correct_answer, gt, target, expected_answer, expected_output, expected, ground_truth_answer, gt_answer, gold_answers, golden_answers, \
+             ground_truths, reference_answers, references, correct_answers, answers.text, answers, targets, answerKey, answer_key): the row has question, answr, response; name its \
+             key, or a path as `results[0].text`, with `--columns reference=answr`",
         ),
         (
             br#"{"question": 5, "answer": "1", "response": "r"}"#,
@@ -100,6 +96,35 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
     ];
     for (line, expected) in cases {
         assert_eq!(reason(line), expected, "{}", String::from_utf8_lossy(line));
+    }
+    // All that a row has not is said at once, with the key that is nearly one of those looked for.
+    for (line, expected) in [
+        (
+            &br#"{"questoin": "q", "reply": "r", "the_gt_answer": 3}"#[..],
+            &[
+                "no question (looked for question, ",
+                "), no reference answer (looked for reference_answer, ",
+                "), no response (looked for student_answer, ",
+                "): the row has questoin, reply, the_gt_answer; ",
+                "`--columns question=questoin`; ",
+                "`--columns reference=the_gt_answer`; ",
+                "`--columns response=KEY`",
+            ][..],
+        ),
+        (b"{}", &["the row has no keys at all; name its key"]),
+        (
+            br#"{"question": "q", "rubrics": ["is short"], "response": "r"}"#,
+            &["or judge by `rubrics` alone, with `--protocol rubric`"],
+        ),
+        (
+            br#"{"question": "q", "final_answer": "1", "response": "r"}"#,
+            &["`final_answer` may be the reference or the response"],
+        ),
+    ] {
+        let told = reason(line);
+        for part in expected {
+            assert!(told.contains(part), "{part}: {told}");
+        }
     }
     assert_eq!(
         reason_with(

@@ -368,6 +368,26 @@ fn a_table_without_a_known_header_is_told_as_one() {
 }
 
 #[test]
+fn names_that_people_give_are_read() {
+    for row in [
+        r#"{"question": "q", "gt_answer": "a", "model_response": "r"}"#,
+        r#"{"user_query": "q", "answers": {"text": ["a"], "answer_start": [3]}, "predictions": ["r"]}"#,
+        r#"{"problem_statement": "q", "ground_truths": ["a"], "rollouts": [{"text": "r"}]}"#,
+        r#"{"Question Text": "q", "answerKey": "a", "samples": ["r"]}"#,
+        r#"{"question": "q", "golden_answers": ["a"], "rollouts": ["r"]}"#,
+    ] {
+        let loaded = Files::one(row).rows(&LoadOptions::default()).unwrap();
+        let sample = &loaded.samples[0];
+        let texts = [
+            &sample.question,
+            &sample.reference_answer,
+            &sample.student_answer,
+        ];
+        assert_eq!(texts, ["q", "a", "r"], "{row}");
+    }
+}
+
+#[test]
 fn rows_that_need_work_first_say_which() {
     for (row, expected) in [
         (

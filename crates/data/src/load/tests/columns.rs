@@ -29,7 +29,8 @@ fn every_alias_is_read() {
     let plain = Preset::named("plain").unwrap();
     let aliases = |field| plain.paths[field as usize].iter().map(KeyPath::text);
     for field in Field::ALL {
-        for alias in aliases(field) {
+        // The elements of a list have numbers in their ids.
+        for alias in aliases(field).filter(|alias| !alias.contains('[')) {
             let mut keys = Field::ALL.map(|field| aliases(field).next().unwrap());
             keys[field as usize] = alias;
             let line = format!(

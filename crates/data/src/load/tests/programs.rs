@@ -79,7 +79,7 @@ fn logs_of_inspect_are_read_in_both_formats_and_as_lines() {
     assert_eq!(groups.into_iter().collect::<Vec<_>>(), ["1", "3", "dir/a"]);
     let (samples, columns) = read("choices.eval", CHOICES).unwrap();
     assert!(
-        samples[0].contains("Which is even?\n\nA) 3\nB) 4|B|ANSWER: B"),
+        samples[0].contains("Which is even?\n\nA) 3\nB) 4|B) 4|ANSWER: B"),
         "{samples:?}"
     );
     assert!(

@@ -77,10 +77,8 @@ impl WorkloadLengths {
         positions.dedup();
         let bytes = |position: usize| samples.outline(position).bytes + solution;
         // No token is shorter than a byte.
-        let room = unknown
-            .context
-            .saturating_sub(max_new_tokens)
-            .saturating_sub(unknown.shared + beside);
+        let room = unknown.context.saturating_sub(max_new_tokens);
+        let room = room.saturating_sub(unknown.shared + beside);
         let (unsure, fitting): (Vec<usize>, Vec<usize>) =
             positions.into_iter().partition(|&at| bytes(at) > room);
         let every = unsure.len().div_ceil(TOKENISED).max(1);

@@ -15,7 +15,7 @@ use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::VisibleAnswer;
-use juror_rules::RuleVerdict;
+use juror_rules::{RuleVerdict, says_nothing};
 
 /// What is said of a sample that a judge took for none of its domain because it was not sure.
 pub(crate) const NOT_SURE: &str = "the judge is not sure that it knows such samples";
@@ -202,11 +202,18 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// Do the rules go first, find the final answer wrong, and is the sample not one of those that are audited?
+    /// Does the response say nothing, or do the rules go first, find the final answer wrong, and is the sample not audited?
     pub(crate) fn is_skipped_by_rules(&self, subject: &Subject) -> bool {
-        self.options.rules == RulesMode::First
-            && !self.is_audited(&subject.sample)
-            && self.verify(subject).outcome == Some(false)
+        self.has_no_answer(&subject.sample)
+            || self.options.rules == RulesMode::First
+                && !self.is_audited(&subject.sample)
+                && self.verify(subject).outcome == Some(false)
+    }
+
+    /// Whether the response says nothing, or all of it is thinking: a fact, of which no judge is asked. A score may be given for it.
+    fn has_no_answer(&self, sample: &Sample) -> bool {
+        let is_asked = !self.yields.score && !self.yields.first_error;
+        is_asked && says_nothing(&sample.student_answer)
     }
 
     /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or another shard, decides alike.
@@ -214,10 +221,15 @@ impl<'a> VerdictBuilder<'a> {
         is_drawn(self.options.audit, self.options.seed, &sample.id)
     }
 
-    /// The verdict on a sample whose final answer the rules already find wrong.
+    /// The verdict on a sample whose final answer is known to be wrong; where there is none, nothing led to it.
     pub(crate) fn skipped_by_rules(&self, subject: &Subject, trial: u32) -> Verdict {
         let mut verdict = self.ruled(subject, trial, Status::Ok, Some(false));
         verdict.skipped = true;
+        if self.has_no_answer(&subject.sample) {
+            let [process, perfect] = [self.yields.process, self.yields.perfect];
+            verdict.process = process.then_some(false);
+            verdict.perfect = perfect.then_some(false);
+        }
         Self::outcome_by_rules(&mut verdict);
         self.settle(verdict)
     }
@@ -298,9 +310,8 @@ impl<'a> VerdictBuilder<'a> {
         } = answer;
         let sample = &subject.sample;
         if let FinishReason::Rejected(why) | FinishReason::TooLong(why) = &completion.finish {
-            let status = no_verdict
-                .as_ref()
-                .map_or(Status::Failed, |_| Status::Unparsed);
+            let status = no_verdict.as_ref();
+            let status = status.map_or(Status::Failed, |_| Status::Unparsed);
             let mut verdict = self.without_completion(subject, trial, status, why.clone());
             verdict.open = matches!(completion.finish, FinishReason::TooLong(_));
             if let Some(written) = no_verdict {

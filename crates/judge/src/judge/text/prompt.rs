@@ -185,10 +185,8 @@ impl PromptBuilder {
         let mut notes: Vec<String> = unprotected.map(ToString::to_string).collect();
         notes.extend(fields.note());
         if !lacking.is_empty() {
-            let names: Vec<String> = lacking
-                .iter()
-                .map(|name| escaped(name).into_owned())
-                .collect();
+            let names = lacking.iter().map(|name| escaped(name).into_owned());
+            let names: Vec<String> = names.collect();
             notes.push(format!(
                 "the chat template names tokens that the vocabulary lacks ({}): the model sees them as plain letters; if it was not \
                  trained so, take a file with the right vocabulary, or give its template with --chat-template",
@@ -252,9 +250,8 @@ impl PromptBuilder {
     pub fn tokens_within(&self, sample: &Sample, most: usize) -> Result<PromptTokens, TextError> {
         let shared = self.shared_tokens();
         let left = most.saturating_sub(shared);
-        let tokenised = left
-            .saturating_mul(BYTES_PER_TOKEN)
-            .clamp(SURELY_TOKENISED, LONG_TEXT);
+        let tokenised = left.saturating_mul(BYTES_PER_TOKEN);
+        let tokenised = tokenised.clamp(SURELY_TOKENISED, LONG_TEXT);
         for stretch in &self.stretches {
             let Stretch::Own(own) = stretch else {
                 continue;

@@ -193,9 +193,8 @@ fn bracketed(text: &str, open: &'static str, close: &str) -> Option<(usize, Tag,
         let is_name = |character: char| {
             character.is_alphanumeric() || matches!(character, '_' | '-' | ':' | '.')
         };
-        let end = name
-            .find(|character| !is_name(character))
-            .unwrap_or(name.len());
+        let end = name.find(|character| !is_name(character));
+        let end = end.unwrap_or(name.len());
         let (name, attributes) = name.split_at(end);
         let attributes = attributes.strip_suffix('/').unwrap_or(attributes);
         if !attributes.chars().all(is_space) && (closing || !are_attributes(attributes)) {

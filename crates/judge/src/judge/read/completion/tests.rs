@@ -15,3 +15,62 @@ fn a_doubtful_token_draws_the_process_towards_one_half() {
         Some(0.5)
     );
 }
+
+#[test]
+fn a_response_that_says_nothing_is_wrong_whoever_judges() {
+    let subject = |response| Subject::new(Sample::new("What is 2 + 3?", "5", response));
+    let options = |rules| RunOptions {
+        rules,
+        reward: RewardPolicy::ProcessOutcome,
+        ..RunOptions::default()
+    };
+    for rules in [RulesMode::Fallback, RulesMode::First, RulesMode::Off] {
+        let options = options(rules);
+        let of = |yields| VerdictBuilder::of_yields(&options, yields);
+        let both = Yields {
+            score: false,
+            first_error: false,
+            ..Yields::ALL
+        };
+        for response in [
+            "",
+            " \n",
+            "<think>2 + 3 = 5. The answer is 5.",
+            "<think>5</think>",
+        ] {
+            let subject = subject(response);
+            assert!(of(both).is_skipped_by_rules(&subject), "{response}");
+            let verdict = of(both).skipped_by_rules(&subject, 0);
+            assert_eq!((verdict.status, verdict.skipped), (Status::Ok, true));
+            assert_eq!(verdict.process, Some(false), "{response}");
+            assert_eq!(verdict.outcome, Some(false));
+            assert_eq!(
+                (verdict.perfect, verdict.overall),
+                (Some(false), Some(false))
+            );
+            assert_eq!(verdict.reward, Some(0.0));
+            let outcome = of(Yields {
+                process: false,
+                perfect: false,
+                ..both
+            });
+            assert_eq!(outcome.skipped_by_rules(&subject, 0).process, None);
+            // What is asked for a grade may be that nothing is said.
+            let graded = of(Yields {
+                score: true,
+                ..both
+            });
+            assert!(!graded.is_skipped_by_rules(&subject), "{response}");
+        }
+        let said = subject("<think>2 + 3</think>5");
+        assert!(!of(both).is_skipped_by_rules(&said));
+    }
+    // What the rules find wrong says something of a process that nobody has judged.
+    let (options, wrong) = (
+        options(RulesMode::First),
+        subject("2 + 3 = 6. The answer is 6."),
+    );
+    let verdicts = VerdictBuilder::new(&options, None);
+    assert!(verdicts.is_skipped_by_rules(&wrong));
+    assert_eq!(verdicts.skipped_by_rules(&wrong, 0).process, None);
+}
