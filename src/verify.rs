@@ -428,6 +428,7 @@ impl VerifySettings {
         if is_empty {
             let files: Vec<String> = sources.iter().map(Source::name).collect();
             return Err(DatasetError::Empty {
+                failed: 0,
                 files: files.join(", "),
             });
         }

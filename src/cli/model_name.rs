@@ -23,9 +23,8 @@ pub(super) fn is_one_of(words: &str, word: &str) -> bool {
 /// Why the address of a page on the hub is no model's.
 pub(super) fn parse(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let bare = text
-        .strip_prefix("https://")
-        .or(text.strip_prefix("http://"));
+    let bare = text.strip_prefix("https://");
+    let bare = bare.or(text.strip_prefix("http://"));
     let page = bare.unwrap_or(text).split_once('/');
     let Some((_, path)) =
         page.filter(|(host, _)| HOSTS.contains(&host.to_ascii_lowercase().as_str()))

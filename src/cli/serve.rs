@@ -415,10 +415,8 @@ fn one(arguments: &ServeArguments) -> Result<(Served, One), Failure> {
             "--trials is for files: a server gives one verdict for each sample that it is sent"
         );
     }
-    let devices = arguments
-        .gpus
-        .devices(&arguments.model, &arguments.engine)
-        .or_usage()?;
+    let devices = arguments.gpus.devices(&arguments.model, &arguments.engine);
+    let devices = devices.or_usage()?;
     let mut endpoint = arguments.endpoint.clone();
     endpoint.answer_in_reasoning = arguments.answer_in_reasoning;
     let resolved = ResolvedJudge::new(

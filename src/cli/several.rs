@@ -299,11 +299,8 @@ fn with_options(
 
 /// A name for files: the last part of a model's, letters, digits, `.`, `-` and `_` alone.
 pub(super) fn short_name(model: &str) -> String {
-    let last = model
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or(model);
+    let last = model.trim_end_matches('/').rsplit('/').next();
+    let last = last.unwrap_or(model);
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     last.chars()
         .map(|c| if plain(c) { c } else { '-' })

@@ -71,8 +71,8 @@ pub enum DatasetError {
         "{file} was changed while it was being judged: row {row} of the input is not what it was when the run began; put it back and run the same command again to go on, or begin anew with --restart"
     )]
     Changed { file: String, row: usize },
-    #[error("no rows in {files}: the input is empty")]
-    Empty { files: String },
+    #[error("no rows in {files}: {}", if *failed == 0 { "the input is empty".to_owned() } else { format!("each of {failed} ended with an error, which it holds in place of a response") })]
+    Empty { files: String, failed: usize },
     /// Lines that cannot become samples; nothing was judged.
     #[error(transparent)]
     BadLines(#[from] BadLines),
@@ -166,10 +166,8 @@ impl BadLines {
         if self.total > told {
             listed.push(format!("… and {} more", self.total - told));
         }
-        listed
-            .iter()
-            .map(|line| escaped(line).to_string())
-            .collect()
+        let listed = listed.iter().map(|line| escaped(line).to_string());
+        listed.collect()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::cli::progress::Lines;
 use crate::cli::rows::whole;
 use crate::cli::sampling::{SAMPLING, check_new_tokens};
 use crate::cli::{Failure, INTERRUPTED, OrFail, catch_interrupts, counted, download, say};
+use juror_base::terminal::escaped;
 use juror_data::journal::{ChatIdentity, Identity, Manifest, chat_date, journal_path};
 use juror_data::output::{Mark, OutputFile, Outputs, has_place_beside};
 use juror_data::{LineLimit, sources};
@@ -132,6 +133,7 @@ pub(in crate::cli) fn execute(
         done,
         errors,
         resumed,
+        first_error,
         ..
     } = progress;
     if ended == RunEnd::Interrupted {
@@ -148,7 +150,8 @@ pub(in crate::cli) fn execute(
             parts.push(format!("{resumed} of them by an earlier run"));
         }
         if errors > 0 {
-            parts.push(format!("{errors} with an error"));
+            let first = first_error.map_or(String::new(), |first| format!("; the first: {first}"));
+            parts.push(format!("{errors} with an error{}", escaped(&first)));
         }
         say(&parts.join(", "));
         say(&format!("answers in {}", run.out.path().display()));

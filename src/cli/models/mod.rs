@@ -135,11 +135,8 @@ fn class_of(source: &ModelSource) -> String {
         let class = config["architectures"][0].as_str();
         class.or_else(|| config["model_type"].as_str())
     });
-    let class: String = class
-        .unwrap_or("something unnamed")
-        .chars()
-        .take(60)
-        .collect();
+    let class = class.unwrap_or("something unnamed").chars().take(60);
+    let class: String = class.collect();
     class
 }
 

@@ -66,7 +66,10 @@ fn bad_lines_and_unknown_parameters_become_lines_with_an_error() {
     batch.push_str("{\"custom_id\": \"torn\n\nnull\n");
     folder.write("batch.jsonl", &batch);
     let ran = folder.run_words("batch run batch.jsonl -o outputs.jsonl --model tiny");
-    ran.expect(3, &["14 lines answered", "12 with an error"]);
+    ran.expect(
+        3,
+        &["14 lines answered", "12 with an error; the first: line 2: "],
+    );
     let lines = folder.lines("outputs.jsonl");
     let said = |line: &Value| {
         line["error"]["message"]

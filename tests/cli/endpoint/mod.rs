@@ -54,6 +54,11 @@ fn rows_are_judged_by_a_server() {
         assert_eq!(line["usage"]["prompt_tokens"], 100, "{line}");
         assert_eq!(line["usage"]["completion_tokens"], 10, "{line}");
     }
+    // The address of a route is that of its server.
+    let of_route = format!("{}/chat/completions/", server.url);
+    folder
+        .run(&judge(&of_route, &["--dry-run"]))
+        .expect(0, &["judge at http://127.0.0.1"]);
     let asked = server.judged();
     assert_eq!(asked.len(), 12);
     for one in &asked {

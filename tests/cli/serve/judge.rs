@@ -74,6 +74,9 @@ fn what_is_wrong_with_a_request_is_said_in_json() {
         let list = server.request("POST", path, &[], "[{}]");
         list.expect(400, &["is a list", shape]);
     }
+    // It is named as its clients name it.
+    let slime = server.post("/reward", &json!({"response": "2", "label": "2"}));
+    slime.expect(400, &["`prompt` is missing: send {\"prompt\""]);
     judge(&json!({})).expect(400, &["`samples` is missing"]);
     judge(&json!({"samples": [], "trials": 3})).expect(400, &["`trials` is no parameter"]);
     let without = json!({"question": "1 + 1?", "reference": "2"});

@@ -170,11 +170,11 @@ fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<
         }
         loader.read(source)?;
     }
-    if loader.lines_read == 0 && !loader.full() {
+    let failed = loader.columns.failed;
+    if loader.lines_read == failed && !loader.full() {
         let files: Vec<String> = sources.iter().map(Source::name).collect();
-        return Err(DatasetError::Empty {
-            files: shortened(&files.join(", ")),
-        });
+        let files = shortened(&files.join(", "));
+        return Err(DatasetError::Empty { files, failed });
     }
     loader.finish()
 }

@@ -85,9 +85,13 @@ pub(super) fn refused(bad: &BadRequest, line: usize) -> Value {
     error(bad.custom_id.as_deref(), "invalid_request", &message)
 }
 
-/// The line for a request that could not be answered.
-pub(super) fn failed(custom_id: &str, why: &str) -> Value {
-    error(Some(custom_id), "not_answered", why)
+/// The code of a request that could not be answered, and of one that this engine has no room for, which a later run asks again.
+pub(super) const NOT_ANSWERED: &str = "not_answered";
+pub(super) const NO_ROOM: &str = "no_room";
+
+/// The line for such a request.
+pub(super) fn failed(custom_id: &str, code: &str, why: &str) -> Value {
+    error(Some(custom_id), code, why)
 }
 
 fn error(custom_id: Option<&str>, code: &str, message: &str) -> Value {

@@ -13,7 +13,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lines::{BadRequest, BatchRequest, answered, failed, refused, short_hash};
+use super::lines::{
+    BadRequest, BatchRequest, NO_ROOM, NOT_ANSWERED, answered, failed, refused, short_hash,
+};
 use crate::judge::build::{engine_of, open_devices};
 use crate::judge::loaded::{build_engines, sizes};
 use crate::judge::{EngineOptions, JudgeError, RunEnd, RunError};
@@ -26,7 +28,7 @@ use juror_data::journal::{Journal, LinePlace, Manifest, journal_path};
 use juror_data::output::{JsonLineSink, OutputFile, remove_left_over};
 use juror_data::{LineLimit, Next, id_hash, sources};
 use juror_engine::checkpoint::ModelSource;
-use juror_engine::engine::{Completion, EngineError};
+use juror_engine::engine::{Completion, EngineError, FinishReason};
 use juror_engine::model::DeviceChoice;
 
 /// Requests that are tokenised at a time.
@@ -73,12 +75,21 @@ pub struct BatchProgress {
     pub lines: usize,
     /// Lines that are answered, those with an error too.
     pub done: usize,
-    /// Of these, lines with an error.
+    /// Of these, lines with an error, and what the first of those says.
     pub errors: usize,
+    pub first_error: Option<String>,
     /// Of these, lines that an earlier run had answered.
     pub resumed: usize,
     /// The engine's sizes in words, once it is built.
     pub sizes: Option<String>,
+}
+
+impl BatchProgress {
+    fn add_error(&mut self, output: &Value) {
+        self.errors += 1;
+        let message = output["error"]["message"].as_str().map(str::to_owned);
+        self.first_error = self.first_error.take().or(message);
+    }
 }
 
 /// A line of a batch file: a request with a hash of its line, or the line of the output that says why it is none.
@@ -142,7 +153,9 @@ impl BatchRun {
             None,
             self.restart,
             &mut |AnsweredLine { request, output }, place| {
-                known.insert(request, (place, !output["error"].is_null()));
+                if output["error"]["code"] != NO_ROOM {
+                    known.insert(request, (place, !output["error"].is_null()));
+                }
                 Ok(())
             },
         )?;
@@ -159,7 +172,7 @@ impl BatchRun {
         for (at, line) in lines.iter().enumerate() {
             let progress = &mut answers.progress;
             match line {
-                Line::Bad(_) => progress.errors += 1,
+                Line::Bad(output) => progress.add_error(output),
                 Line::Request(request, hash) => match known.get(hash) {
                     Some((place, is_error)) => {
                         answers.places[at] = Some(*place);
@@ -311,7 +324,10 @@ impl BatchRun {
                             };
                             unfinished.insert(next, waiting);
                         }
-                        Err(why) => answers.keep(*at, hash, failed(&line.custom_id, &why))?,
+                        Err(why) => {
+                            let output = failed(&line.custom_id, NOT_ANSWERED, &why);
+                            answers.keep(*at, hash, output)?;
+                        }
                     }
                     next += 1;
                 }
@@ -329,10 +345,14 @@ impl BatchRun {
                     && let Some(done) = unfinished.remove(&place)
                     && let Some((at, line, hash)) = todo.get(place)
                 {
-                    let output = done
-                        .body(&responder, line)
-                        .map(|body| answered(&line.custom_id, &body));
-                    let output = output.unwrap_or_else(|why| failed(&line.custom_id, &why));
+                    let mut completions = done.completions.iter().flatten();
+                    let is_long =
+                        completions.any(|it| matches!(it.finish, FinishReason::TooLong(_)));
+                    let code = if is_long { NO_ROOM } else { NOT_ANSWERED };
+                    let output = match done.body(&responder, line) {
+                        Ok(body) => answered(&line.custom_id, &body),
+                        Err(why) => failed(&line.custom_id, code, &why),
+                    };
                     answers.keep(*at, hash, output)?;
                 }
             }
@@ -390,7 +410,9 @@ struct Answers {
 impl Answers {
     /// Keeps the line of the output that answers a line of the batch.
     fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), RunError> {
-        self.progress.errors += usize::from(!output["error"].is_null());
+        if !output["error"].is_null() {
+            self.progress.add_error(&output);
+        }
         let request = hash.to_owned();
         self.places[at] = Some(self.journal.append(&AnsweredLine { request, output })?);
         self.progress.done += 1;

@@ -160,6 +160,12 @@ impl Endpoint {
             Some((address, model)) => (address, Some(model).filter(|model| !model.is_empty())),
             None => (name, None),
         };
+        // The address of a route, as programs for one have it.
+        let bare = address.trim_end_matches('/');
+        let mut routes = ["/chat/completions", "/completions", "/models"].into_iter();
+        let address = routes
+            .find_map(|route| bare.strip_suffix(route))
+            .unwrap_or(address);
         let (client, listed) = Client::connect(address, &settings)?;
         let models: Vec<&Value> = listed["data"].as_array().into_iter().flatten().collect();
         let id = |entry: &Value| entry["id"].as_str().map(str::to_owned);

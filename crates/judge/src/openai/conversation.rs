@@ -303,9 +303,8 @@ impl ChatModel {
             Some(Stretch::Own(text)) => text,
             _ => "",
         };
-        let thinking = self
-            .thinking_after(after)
-            .map_err(|error| error.to_string())?;
+        let thinking = self.thinking_after(after);
+        let thinking = thinking.map_err(|error| error.to_string())?;
         self.checked(tokens, most, Some(thinking))
     }
 

@@ -166,11 +166,8 @@ impl Block {
 
     /// Notes the order of the fields: process, outcome, perfect, reason.
     pub(super) fn written(&mut self, name: TagName) {
-        let place = self
-            .wanted
-            .names()
-            .chain([TagName::Reason])
-            .position(|wanted| wanted == name);
+        let mut place = self.wanted.names().chain([TagName::Reason]);
+        let place = place.position(|wanted| wanted == name);
         let rank = place.map_or(0, |place| place as u8 + 1);
         self.exact &= rank == self.rank + 1;
         self.rank = rank;

@@ -309,10 +309,8 @@ impl Protocol for Declared {
         }
         let answer = visible::answer(completion, starts_in_thinking)
             .ok_or(Unreadable::ThinkingNotFinished)?;
-        let ends = self
-            .stop
-            .iter()
-            .filter_map(|stop| answer.find(stop.as_str()));
+        let ends = self.stop.iter();
+        let ends = ends.filter_map(|stop| answer.find(stop.as_str()));
         let answer = &answer[..ends.min().unwrap_or(answer.len())];
         let outside = without_unknown_pairs(answer, &self.form.choices().unwrap_or_default());
         let Some(tag) = outside.tag else {

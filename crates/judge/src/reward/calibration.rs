@@ -79,10 +79,8 @@ impl Curve {
             }
             Self::Temperature(_) => Ok(()),
             Self::Isotonic(points) => {
-                let within = points
-                    .iter()
-                    .flatten()
-                    .all(|value| (0.0..=1.0).contains(value));
+                let mut within = points.iter().flatten();
+                let within = within.all(|value| (0.0..=1.0).contains(value));
                 let ascends = points
                     .windows(2)
                     .all(|pair| pair[0][0] < pair[1][0] && pair[0][1] <= pair[1][1]);

@@ -74,9 +74,8 @@ impl Budget {
 
     fn reclaim(&self) {
         let mut held = lock(&self.held);
-        let is_due = held
-            .reclaimed
-            .is_none_or(|last| last.elapsed() >= RECLAIM_EVERY);
+        let is_due = held.reclaimed;
+        let is_due = is_due.is_none_or(|last| last.elapsed() >= RECLAIM_EVERY);
         if is_due {
             held.reclaimed = Some(Instant::now());
             // Reservations are dropped meanwhile.

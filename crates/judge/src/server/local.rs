@@ -57,9 +57,8 @@ pub fn serve_pages(
     start_runtime(PAGE_THREADS)?.block_on(async {
         let (listener, address) = listen("127.0.0.1", port).await?;
         listening(address);
-        let router = router
-            .layer(DefaultBodyLimit::max(MOST_FORM))
-            .layer(middleware::from_fn(guard));
+        let router = router.layer(DefaultBodyLimit::max(MOST_FORM));
+        let router = router.layer(middleware::from_fn(guard));
         let connections = Connections::accept(listener, router);
         while !interrupted.load(Ordering::Relaxed) {
             tokio::time::sleep(LOOK_EVERY).await;

@@ -57,6 +57,8 @@ impl App {
             let why = format!("`response` is missing, or no text: send {SHAPE}");
             return Err(ApiError::bad_request(why));
         };
+        let why = || ApiError::bad_request(format!("`prompt` is missing: send {SHAPE}"));
+        prompt.ok_or_else(why)?;
         let response = rollout::without_end(&response);
         let Some(text) = prompt.and_then(text) else {
             // Messages are read as everywhere.

@@ -159,6 +159,13 @@ fn inputs_that_cannot_be_read_say_so() {
         message("empty.jsonl"),
         "no rows in empty.jsonl: the input is empty"
     );
+    let failed = r#"{"id": 1, "epoch": 1, "input": "q", "target": "a", "output": {"model": "m"}, "error": {"message": "down"}}"#;
+    let log = Files::one(failed).rows(&LoadOptions::default());
+    let told = log.unwrap_err().to_string();
+    assert!(
+        told.ends_with("each of 1 ended with an error, which it holds in place of a response"),
+        "{told}"
+    );
     assert!(message("missing.jsonl").starts_with("could not read missing.jsonl: No such file"));
     assert!(
         load(&[], &LoadOptions::default())

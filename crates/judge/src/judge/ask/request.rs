@@ -306,10 +306,8 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
 }
 
 fn hash_of_prompt(prompt: &[u32]) -> blake3::Hash {
-    let bytes: Vec<u8> = prompt
-        .iter()
-        .flat_map(|token| token.to_le_bytes())
-        .collect();
+    let bytes = prompt.iter().flat_map(|token| token.to_le_bytes());
+    let bytes: Vec<u8> = bytes.collect();
     blake3::hash(&bytes)
 }
 

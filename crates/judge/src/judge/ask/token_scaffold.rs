@@ -108,10 +108,8 @@ impl Fork {
     /// Takes the tokens that are known by now.
     pub(crate) fn take_known(&mut self) -> Vec<u32> {
         let end = self.common(self.taken);
-        let first = self
-            .alive
-            .first()
-            .map_or(&[][..], |&branch| &self.branches[branch]);
+        let first = self.alive.first();
+        let first = first.map_or(&[][..], |&branch| &self.branches[branch]);
         let known = first[self.taken..end].to_vec();
         self.taken = end;
         known
@@ -182,9 +180,8 @@ impl TokenPart {
             Self::Analysis | Self::Reason { .. } => TokenSet::default(),
             Self::Fork(fork) => {
                 let beginnings = fork.beginnings();
-                let firsts = beginnings
-                    .iter()
-                    .filter_map(|tokens| tokens.first().copied());
+                let firsts = beginnings.iter();
+                let firsts = firsts.filter_map(|tokens| tokens.first().copied());
                 firsts.collect()
             }
             Self::Grammar { grammar, .. } => grammar.firsts().clone(),

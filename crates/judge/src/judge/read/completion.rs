@@ -226,9 +226,8 @@ impl<'a> VerdictBuilder<'a> {
         let mut verdict = self.ruled(subject, trial, Status::Ok, Some(false));
         verdict.skipped = true;
         if self.has_no_answer(&subject.sample) {
-            let [process, perfect] = [self.yields.process, self.yields.perfect];
-            verdict.process = process.then_some(false);
-            verdict.perfect = perfect.then_some(false);
+            verdict.process = self.yields.process.then_some(false);
+            verdict.perfect = self.yields.perfect.then_some(false);
         }
         Self::outcome_by_rules(&mut verdict);
         self.settle(verdict)

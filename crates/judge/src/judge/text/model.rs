@@ -443,9 +443,8 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
             }
         }
     }
-    let known = numbers
-        .into_iter()
-        .filter_map(|(token, number)| Some((token, number?)));
+    let known = numbers.into_iter();
+    let known = known.filter_map(|(token, number)| Some((token, number?)));
     let (tokens, numbers) = known.unzip();
     Ok(Choices { tokens, numbers })
 }

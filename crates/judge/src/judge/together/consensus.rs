@@ -79,10 +79,8 @@ pub struct ConsensusBuilder {
 impl ConsensusBuilder {
     /// Adds a verdict; returns the sample before, if the verdict is of another.
     pub fn add(&mut self, verdict: &Verdict) -> Option<Consensus> {
-        let is_other = self
-            .now
-            .as_ref()
-            .is_some_and(|now| now.index != verdict.index);
+        let is_other = self.now.as_ref();
+        let is_other = is_other.is_some_and(|now| now.index != verdict.index);
         let before = if is_other { self.finish() } else { None };
         let now = self.now.get_or_insert_with(|| Consensus {
             id: verdict.id.clone(),

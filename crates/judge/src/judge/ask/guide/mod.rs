@@ -129,12 +129,10 @@ impl VerdictGuide {
                         let opens = pairs.iter().map(|tags| tags.open.as_str());
                         let fork = Fork::new(tokenizer, after_prompt, opens, None)?;
                         let answers = answer.beginnings();
-                        let ways = pairs
-                            .iter()
-                            .map(|tags| Opening::Thinking(tags.close.clone()));
-                        let ways = ways
-                            .chain(answers.iter().map(|_| Opening::Answer))
-                            .collect();
+                        let ways = pairs.iter();
+                        let ways = ways.map(|tags| Opening::Thinking(tags.close.clone()));
+                        let ways = ways.chain(answers.iter().map(|_| Opening::Answer));
+                        let ways = ways.collect();
                         Some(GuideState::Opening(fork.or(answers), ways))
                     }
                     // Text of its own may begin with thinking.

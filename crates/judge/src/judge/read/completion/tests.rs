@@ -60,7 +60,8 @@ fn a_response_that_says_nothing_is_wrong_whoever_judges() {
                 score: true,
                 ..both
             });
-            assert!(!graded.is_skipped_by_rules(&subject), "{response}");
+            let is_skipped = graded.is_skipped_by_rules(&subject);
+            assert_eq!(is_skipped, rules == RulesMode::First, "{response}");
         }
         let said = subject("<think>2 + 3</think>5");
         assert!(!of(both).is_skipped_by_rules(&said));
