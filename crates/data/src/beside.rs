@@ -129,7 +129,7 @@ impl<'a> Beside<'_, 'a> {
         if choices.len() < place || choices.iter().any(says) {
             return Ok(None);
         }
-        let is_list = !self.texts(&format!("{name}[*]")).is_empty();
+        let is_list = !name.contains(' ') && !self.texts(&format!("{name}[*]")).is_empty();
         let is_one = |(_, option): &Choice| option.trim() == text;
         if is_list && !is_text && place < choices.len() && !choices.iter().any(is_one) {
             return Ok(Some(choices.swap_remove(place)));

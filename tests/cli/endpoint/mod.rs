@@ -58,7 +58,7 @@ fn rows_are_judged_by_a_server() {
     let of_route = format!("{}/chat/completions/", server.url);
     folder
         .run(&judge(&of_route, &["--dry-run"]))
-        .expect(0, &["judge at http://127.0.0.1"]);
+        .expect(0, &["columns: question"]);
     let asked = server.judged();
     assert_eq!(asked.len(), 12);
     for one in &asked {

@@ -225,10 +225,14 @@ fn a_number_beside_options_is_refused_unless_it_is_one_of_them() {
     ] {
         assert_eq!(read(&row, &[]).unwrap()[1], reference, "{row}");
     }
+    // Numbers beside columns are counted from 1 as well.
+    let columns = r#"{"question": "q", "option1": "x", "option2": "y", "option3": "z", "answer": 1, "response": "r"}"#;
+    let error = read(columns, &[]).unwrap_err();
+    assert!(error.contains("options in `option1 to option3`"), "{error}");
     let table = "question,A,B,C,answer,response\nWhich gas?,oxygen,nitrogen,argon,1,B\n";
     let error = read_file("rows.csv", table, &[]).unwrap_err();
     assert!(
-        error.contains("beside the options in `A`") && !error.contains("[answer]"),
+        error.contains("beside the options in `A to C`") && !error.contains("[answer]"),
         "{error}"
     );
 }
