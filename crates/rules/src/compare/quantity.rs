@@ -99,13 +99,10 @@ fn shares(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compar
         };
     }
     let number = |it: &Quantity| {
-        let power = share(it).unwrap_or(0);
+        let power = share(it).unwrap_or(0).cast_signed();
         Quantity {
             places: it.places.map(|it| it.saturating_add(power as i64)),
-            ..Quantity::bare(scaled(
-                &it.value,
-                &Rational::from(10).pow(-(power as isize)),
-            ))
+            ..Quantity::bare(scaled(&it.value, &Rational::from(10).pow(-power)))
         }
     };
     let (a, b) = (number(gold), number(pred));
