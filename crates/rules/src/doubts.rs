@@ -236,18 +236,11 @@ fn one_of(amount: &Answer, several: &Answer, text: &str, config: &Config) -> boo
 
 /// Do two shares mean different things: percentage points and percent, "30% off" and "30% of the price"?
 fn other_share(gold: &str, pred: &str) -> bool {
-    let any = |text: &str, list: &words::List| list.iter().any(|it| text.contains(it));
-    let points = |text: &str| any(text, &words::PERCENTAGE_POINT);
-    let percent = |text: &str| text.contains('%') || any(text, &words::PERCENT);
-    // "$\frac{1}{2}$"
-    if !percent(pred) && !percent(gold) {
-        return false;
-    }
+    let points = |text: &str| words::PERCENTAGE_POINT.within(text);
+    let percent = |text: &str| text.contains('%') || words::PERCENT.within(text);
+    let reduces = |text: &str| words::REDUCES.within(text);
     points(gold) != points(pred) && percent(if points(gold) { pred } else { gold })
-        || any(gold, &words::REDUCES)
-            && !any(pred, &words::REDUCES)
-            && percent(pred)
-            && pred.contains(" of ")
+        || percent(pred) && pred.contains(" of ") && reduces(gold) && !reduces(pred)
 }
 
 /// Is the reference a place in a row, and does the prediction name another, or a number that it does not call one?
@@ -304,7 +297,7 @@ fn other_rate(gold: &Side<'_>, pred: &Side<'_>) -> bool {
     let unit = pred.text.rsplit(' ').next().unwrap_or("");
     let rated = is_rate(pred) || words::RATE_UNIT.contains(unit);
     names_amount(&gold.text) && !is_rate(gold) && rated
-        || a.is_some() && b.is_none() && words::TOTAL.iter().any(|it| pred.statement.contains(it))
+        || a.is_some() && b.is_none() && words::TOTAL.within(&pred.statement)
         || a.zip(b).is_some_and(|(a, b)| match (units(a), units(b)) {
             (Some(a), Some(b)) => a != b,
             (None, None) => a != b,

@@ -115,20 +115,22 @@ impl Announcements {
     /// All of them in a text, where a word may begin, without overlap.
     fn all(&self, text: &str) -> Vec<(usize, usize, Phrase)> {
         let bytes = text.as_bytes();
-        let (mut found, mut at, mut before) = (Vec::new(), 0, 1);
+        let (mut found, mut at) = (Vec::new(), 0);
         while let Some(&byte) = bytes.get(at) {
             let kind = self.kinds[usize::from(byte)];
-            let within = (kind | before) & 1 == 0;
-            before = kind;
+            let mut last = kind;
             at += 1;
-            // None begins within a word.
             if kind & BEGINS != 0
-                && !within
                 && let Some((length, phrase)) = self.at(bytes, at - 1)
             {
                 found.push((at - 1, at - 1 + length, phrase));
                 at += length - 1;
-                before = self.kinds[usize::from(bytes[at - 1])];
+                last = self.kinds[usize::from(bytes[at - 1])];
+            }
+            // None begins within a word.
+            if last & 1 == 0 {
+                let in_word = |it: &&u8| self.kinds[usize::from(**it)] & 1 == 0;
+                at += bytes[at..].iter().take_while(in_word).count();
             }
         }
         found

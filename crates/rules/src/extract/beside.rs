@@ -165,8 +165,11 @@ pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
     if !(has_word(before) || has_word(after)) {
         return false;
     }
+    let mut blanks = (0..before.len())
+        .rev()
+        .filter(|it| before.as_bytes()[*it] == b' ');
     let from = match how {
-        How::Boxed => (before.rmatch_indices(' ').nth(BEFORE_BOX)).map_or(0, |(at, _)| at),
+        How::Boxed => blanks.nth(BEFORE_BOX).unwrap_or(0),
         _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
     };
     let aside = after.trim_start_matches(is_markup).strip_prefix('(');

@@ -165,8 +165,7 @@ fn boxed(text: &str) -> Option<Found<'_>> {
             .is_some()
         || boxes::changed(boxes::before(text, start), said.trim_start_matches('$'))
         || !announcements::are_none(after)
-        || qualifiers::retracted(&value, rest)
-        || qualifiers::adds_another(&value, rest);
+        || qualifiers::is_changed_later(&value, rest);
     let statement = value.clone();
     (!changed).then(|| plain(value, BOXED, statement))
 }

@@ -163,10 +163,7 @@ pub(super) fn change_spaceless_near(before: &str, after: &str) -> bool {
 
 /// Does what stands around an answer change it, in a script without spaces?
 pub(super) fn change_spaceless(before: &str, after: &str) -> bool {
-    let within = |text: &str| {
-        text.contains(words::is_spaceless)
-            && words::CHANGES_SPACELESS.iter().any(|it| text.contains(it))
-    };
+    let within = |it: &str| it.contains(words::is_spaceless) && words::CHANGES_SPACELESS.within(it);
     within(before) || within(after) || scale_spaceless(after) || bound_spaceless(before)
 }
 
@@ -194,15 +191,15 @@ pub(super) fn takes_back(text: &str) -> bool {
         .any(|word| words::TAKES_BACK.contains(word))
 }
 
-/// Words of which one stands in whatever takes an answer back, of a phrase the longest; then with those of clauses that say another in its place.
+/// Words of which one stands in whatever takes an answer back or adds another, of a phrase the longest; then with those of clauses with another.
 static TELLS: LazyLock<[Words; 2]> = LazyLock::new(|| {
     // They hold what is wrong, too.
     #[rustfmt::skip]
     let lists = [
-        &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION,
+        &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION, &words::ALSO,
         &words::ANOTHER_GUESS, &words::OUGHT, &words::FIRST_PERSON, &words::BEGINS_CASE, &words::BEGINS_CONDITION,
     ];
-    [4, lists.len()].map(|count| {
+    [5, lists.len()].map(|count| {
         let phrases = words::RETRACTION.iter();
         let longest = phrases.filter_map(|it| words_of(it).max_by_key(|it| it.len()));
         let all = lists[..count].iter().flat_map(|it| it.iter());
@@ -210,17 +207,21 @@ static TELLS: LazyLock<[Words; 2]> = LazyLock::new(|| {
     })
 });
 
-/// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
-pub(super) fn retracted(value: &str, after: &str) -> bool {
-    const ENDS: [char; 10] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…', '。'];
+/// Does what follows an answer take it back, or name another that is right, too? Most texts have no word of what does.
+pub(super) fn is_changed_later(value: &str, after: &str) -> bool {
     let near = &after[..after.floor_char_boundary(RETRACTION)];
     // In the place of a number stands another.
     let another = !value.contains(is_digit) || near.contains(is_digit);
     let list = &TELLS[usize::from(another)];
     let tells = |it: &str| list.contains(it) || it.ends_with("n't");
-    if near.is_ascii() && !near.starts_with('?') && !words_of(near).any(tells) {
-        return false;
-    }
+    (!near.is_ascii() || near.starts_with('?') || words_of(near).any(tells))
+        && (retracted(value, near) || adds_another(value, near))
+}
+
+/// Does what follows an answer take it back: "Actually no.", "Wait, that is wrong", "it should be 43"?
+pub(super) fn retracted(value: &str, after: &str) -> bool {
+    const ENDS: [char; 10] = ['(', ')', '.', '!', '?', '\n', ';', '—', '…', '。'];
+    let near = &after[..after.floor_char_boundary(RETRACTION)];
     // "20? Or 30?"
     if let Some(rest) = near.strip_prefix('?') {
         let rest = rest.trim_start_matches(['?', ' ', '*', '$', '\n']);
@@ -345,14 +346,13 @@ fn guesses_spaceless(value: &str, clause: &str) -> bool {
     let (before, after) = clause.split_once(another).unwrap_or_default();
     let (before, after) = (before.trim_end_matches(BLANK), after.trim_matches(BLANK));
     let guesses = &words::ANOTHER_GUESS_SPACELESS;
-    let guess = |text: &str| guesses.iter().any(|it| text.contains(it));
     let mut lists = [guesses, &words::SPACELESS_BINDER].into_iter();
     let states = lists.any(|list| list.iter().any(|it| before.ends_with(it)));
     let ends = after.is_empty() || words::ENDS_SPACELESS.contains_exactly(after);
     clause.len() <= MOST
         && value.contains(is_digit)
         && another.parse::<f64>().is_ok()
-        && (ends && states && guess(before) || before.is_empty() && guess(after))
+        && (ends && states && guesses.within(before) || before.is_empty() && guesses.within(after))
         && !beside::is_same(value, another)
 }
 
@@ -416,18 +416,14 @@ const CORRECTION: usize = 400;
 pub(super) fn corrects(between: &str, alike: bool) -> bool {
     let near = words::ending(between, CORRECTION);
     has(near, &words::CORRECTS)
-        || words::CORRECTS_SPACELESS.iter().any(|it| near.contains(it))
+        || words::CORRECTS_SPACELESS.within(near)
         || alike && has(near, &words::CORRECTS_ALIKE)
 }
 
 /// Does what follows an answer name another that is right, too: "B is also correct.", "x = 7 works as well.", "Both A and B are correct."?
-pub(super) fn adds_another(value: &str, after: &str) -> bool {
+fn adds_another(value: &str, near: &str) -> bool {
     /// How many words the other answer has at most, with those before it.
     const MOST: usize = 5;
-    let near = &after[..after.floor_char_boundary(RETRACTION)];
-    if !has(near, &words::ALSO) {
-        return false;
-    }
     let own = |word: &str| words_of(value).any(|it| it == word);
     let digits = value.contains(is_digit);
     let chosen = !digits && (value.len() == 1 || value.contains(", "));
@@ -527,7 +523,8 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
         // "a.m." is no word.
         #[rustfmt::skip]
         let halves = [("a.m.", "am"), ("p.m.", "pm"), ("A.M.", "am"), ("P.M.", "pm")];
-        let halves = halves.into_iter().filter(|(it, _)| near.contains(it));
+        let is_there = |it: &(&str, &str)| near.contains('.') && near.contains(it.0);
+        let halves = halves.into_iter().filter(is_there);
         words_of(near)
             .filter(|it| it.len() > 1 && it.starts_with(char::is_alphabetic))
             .chain(halves.map(|(_, it)| it))

@@ -144,8 +144,7 @@ fn take_back<'t>(text: &'t str, ranked: &mut [Ranked<'t>]) {
         let named = option
             .filter(|_| !following.starts_with(". ") && !text[..candidate.end].ends_with('.'))
             .and_then(|it| Some(following.find(it)? + it.len()));
-        qualifiers::retracted(&candidate.found.text, following)
-            || qualifiers::adds_another(&candidate.found.text, following)
+        qualifiers::is_changed_later(&candidate.found.text, following)
             || named
                 .is_some_and(|at| qualifiers::retracted(&candidate.found.text, &following[at..]))
     };

@@ -80,6 +80,12 @@ impl Words {
             .max_by_key(|(own, _)| own.len())
     }
 
+    /// Does one of them stand anywhere in a text, in this case?
+    pub(crate) fn within(&self, text: &str) -> bool {
+        let mut places = text.char_indices();
+        places.any(|(at, _)| self.begin(&text[at..]).is_some())
+    }
+
     /// Is a word among them, in this case?
     pub(crate) fn contains_exactly(&self, word: &str) -> bool {
         self.contains(word) && self.list.contains(&word)

@@ -96,7 +96,7 @@ fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
     if run.len() > 16 || words::NO_FUNCTION_IN_RUN.contains(run) {
         return None;
     }
-    if !words::FUNCTION_IN_RUN.iter().any(|name| run.contains(name)) {
+    if !words::FUNCTION_IN_RUN.within(run) {
         return None;
     }
     let mut parts = Vec::new();
