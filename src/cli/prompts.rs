@@ -290,7 +290,7 @@ fn say_notes(text: &JudgeText) {
 
 fn pick(input: &[PathBuf], options: &LoadOptions, id: Option<&str>) -> Result<Sample, Failure> {
     let (mut first, mut found) = (None, None);
-    each(input, options, &mut |sample| {
+    each(input, options, &mut |sample, _| {
         first.get_or_insert_with(|| sample.id.clone());
         if found.is_none() && id.is_none_or(|id| sample.id == id) {
             found = Some(sample.clone());

@@ -40,6 +40,7 @@ impl<'a> Beside<'_, 'a> {
         let first = path.split(['.', '[']).next().unwrap_or(path);
         let other = row.spelled_otherwise(first).filter(|_| !row.has(first));
         let path = match (key.rfind('.'), other) {
+            (Some(dot), _) if path.starts_with(&key[..=dot]) => path.to_owned(),
             (Some(dot), _) => format!("{}{path}", &key[..=dot]),
             (None, Some(other)) => path.replacen(first, &other, 1),
             (None, None) if row.has(first) => path.to_owned(),
@@ -121,12 +122,17 @@ impl<'a> Beside<'_, 'a> {
         let (Ok(place), false) = (text.parse::<usize>(), key.contains('[')) else {
             return Ok(None);
         };
-        let Some((name, mut choices)) = self.options()? else {
-            return Ok(None);
+        let is_list = |it: &String| it.starts_with(['[', '{']);
+        let as_text = |it: &&String| self.texts(it).first().is_some_and(is_list);
+        let (name, mut choices) = match (self.options()?, KEYS.after.iter().find(as_text)) {
+            (Some(found), _) => found,
+            // As a table has them; more than these have no letters.
+            (None, Some(name)) if place <= 26 => (name.clone(), Vec::new()),
+            _ => return Ok(None),
         };
         let is_text = answer.text().starts_with('"');
         let says = |(label, option): &Choice| label == text || is_text && option == text;
-        if choices.len() < place || choices.iter().any(says) {
+        if !choices.is_empty() && choices.len() < place || choices.iter().any(says) {
             return Ok(None);
         }
         let is_list = !name.contains(' ') && !self.texts(&format!("{name}[*]")).is_empty();
@@ -139,8 +145,10 @@ impl<'a> Beside<'_, 'a> {
             "name the option with `--columns 'reference={object}{name}[{last}]'`, which counts places from 0, or "
         );
         let of_list = Some(of_list).filter(|_| is_list).unwrap_or_default();
+        let rows = Some("give JSON lines, or ").filter(|_| choices.is_empty());
+        let rows = rows.unwrap_or_default();
         Err(format!(
-            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: {of_list}say that the \
+            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: {of_list}{rows}say that the \
              number is the answer, with `--columns reference={key}`"
         ))
     }

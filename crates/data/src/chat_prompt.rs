@@ -96,6 +96,13 @@ fn turns(prompt: &str, trimmed: fn(&str) -> &str) -> (String, bool) {
     (trimmed(prompt).to_owned(), false)
 }
 
+/// A response without the marker that ends a turn in some chat template; `None` if it ends with none.
+pub(super) fn without_end(response: &str) -> Option<&str> {
+    let ends = TURNS.iter().flat_map(|turn| &turn.after);
+    let mut ends = ends.filter(|end| end.starts_with('<'));
+    ends.find_map(|end| response.trim_end().strip_suffix(end))
+}
+
 /// A turn of the user without the system text that Llama 2's template puts into it.
 fn without_system(turn: &str) -> &str {
     let system = turn.trim_start().strip_prefix("<<SYS>>");

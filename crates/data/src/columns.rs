@@ -315,10 +315,8 @@ impl ColumnMap {
         };
         for (at, path) in preset.joined.iter().enumerate() {
             let count = path.find(row)?.len();
-            preferred.extend(std::iter::repeat_n(
-                better.map(|better| better == at),
-                count,
-            ));
+            let is_better = better.map(|better| better == at);
+            preferred.extend(std::iter::repeat_n(is_better, count));
         }
         Ok(preferred)
     }
@@ -438,16 +436,14 @@ impl fmt::Display for ColumnsUsed {
             if field == Field::Id && (self.content_ids > 0 || keys.is_empty()) {
                 keys.push(("the content's hash", self.content_ids));
             }
+            let counted = |(key, rows): &(&str, usize)| {
+                let many = if *rows == 1 { "" } else { "s" };
+                format!("{key} ({rows} row{many})")
+            };
             let text: Vec<String> = match keys.as_slice() {
                 [] => vec!["nothing".to_owned()],
                 [(key, _)] => vec![(*key).to_owned()],
-                _ => keys
-                    .iter()
-                    .map(|(key, rows)| {
-                        let many = if *rows == 1 { "" } else { "s" };
-                        format!("{key} ({rows} row{many})")
-                    })
-                    .collect(),
+                _ => keys.iter().map(counted).collect(),
             };
             let gap = if at == 0 { "" } else { " · " };
             write!(f, "{gap}{field} ← {}", text.join(", "))?;

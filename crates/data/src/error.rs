@@ -113,6 +113,9 @@ fn kind(reason: &str) -> &str {
     reason.split(" column ").next().unwrap_or(reason)
 }
 
+/// What is said of a row whose id another file has too: all of its rows may be so, and none would be a bad one.
+pub(super) const IN_OTHER: &str = ", in another file";
+
 /// The most reasons that a message lists.
 const REASONS: usize = 20;
 
@@ -144,22 +147,17 @@ impl BadLines {
     pub fn listed(&self) -> Vec<String> {
         let mut listed = Vec::new();
         for BadKind { places, count } in &self.kinds {
-            let told = places.iter();
-            let told = told.map(|(file, line, _)| format!("{file}:{line}"));
-            let told: Vec<String> = told.collect();
-            let same = places.iter().all(|place| place.2 == places[0].2);
+            let place = |(file, line, _): &(String, usize, String)| format!("{file}:{line}");
+            let told: Vec<String> = places.iter().map(place).collect();
+            let (reason, all) = (&places[0].2, told.join(", "));
+            let same = places.iter().all(|place| place.2 == *reason);
             if *count <= PLACES && same && *count > 1 {
-                listed.push(format!(
-                    "{count} lines ({}): {}",
-                    told.join(", "),
-                    places[0].2
-                ));
+                listed.push(format!("{count} lines ({all}): {reason}"));
             } else if *count <= PLACES {
                 let reasons = told.iter().zip(places);
                 listed.extend(reasons.map(|(place, (.., reason))| format!("{place}: {reason}")));
             } else {
-                let (reason, told) = (&places[0].2, told.join(", "));
-                listed.push(format!("{count} lines ({told}, …): {reason}"));
+                listed.push(format!("{count} lines ({all}, …): {reason}"));
             }
         }
         let told: usize = self.kinds.iter().map(|kind| kind.count).sum();
@@ -183,9 +181,11 @@ impl fmt::Display for BadLines {
         for line in self.listed() {
             writeln!(f, "  {line}")?;
         }
-        write!(
-            f,
+        let mut places = self.kinds.iter().flat_map(|kind| &kind.places);
+        f.write_str(if places.any(|(.., reason)| reason.contains(IN_OTHER)) {
+            "Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`"
+        } else {
             "Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest"
-        )
+        })
     }
 }

@@ -26,6 +26,12 @@ pub struct Preset {
     pub(super) once: Option<String>,
     /// Whether its question is the prompt that an engine was given, with a chat template's markup.
     pub(super) asks_as_engines_do: bool,
+    /// Whether several reference answers are the parts of one.
+    pub(super) joins: bool,
+    /// Whether a reference that is a list of texts as Python writes it is several.
+    pub(super) lists_as_text: bool,
+    /// Whether its list of texts is one response, step by step.
+    pub(super) step_by_step: bool,
     /// The keys that a row of this shape has.
     when: Vec<KeyPath>,
     /// The names of other presets that are not meant, whose keys such a row may have too.
@@ -60,13 +66,11 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     for (name, preset) in &mut presets {
         preset.name.clone_from(name);
         preset.paths = Field::ALL.map(|field| {
-            let mut paths: Vec<KeyPath> = preset.own.remove(&field).unwrap_or_default();
-            for path in usual.get(&field).into_iter().flatten() {
-                if !paths.contains(path) {
-                    paths.push(path.clone());
-                }
-            }
-            paths
+            let paths: Vec<KeyPath> = preset.own.remove(&field).unwrap_or_default();
+            let usual = usual.get(&field).into_iter().flatten();
+            let usual = usual.filter(|path| !paths.contains(path)).cloned();
+            let usual: Vec<KeyPath> = usual.collect();
+            [paths, usual].concat()
         });
     }
     presets.into_values().collect()
@@ -117,11 +121,8 @@ impl Preset {
             let has_all = b.when.iter().all(|path| a.when.contains(path));
             (a.when.len() > b.when.len() && has_all) || a.over.contains(&b.name)
         };
-        let closest: Vec<&'static Self> = found
-            .iter()
-            .copied()
-            .filter(|preset| !found.iter().any(|other| closer(other, preset)))
-            .collect();
+        let is_closest = |one: &&&Self| !found.iter().any(|other| closer(other, one));
+        let closest: Vec<&'static Self> = found.iter().filter(is_closest).copied().collect();
         match closest.as_slice() {
             [preset] => Ok(preset),
             several => {
@@ -138,11 +139,9 @@ impl Preset {
 
 /// The keys that lead to the list of rows in an object with these keys; `None` if it is not known to hold one.
 pub(super) fn list_in(keys: &[String]) -> Option<&'static [String]> {
-    let is_of = |preset: &&Preset| {
-        !preset.list.is_empty() && preset.document.iter().all(|key| keys.contains(key))
-    };
-    let preset = presets().iter().find(is_of)?;
-    Some(&preset.list)
+    let mut lists = presets().iter().filter(|preset| !preset.list.is_empty());
+    let is_of = |preset: &&Preset| preset.document.iter().all(|key| keys.contains(key));
+    Some(&lists.find(is_of)?.list)
 }
 
 /// Whether a preset reads `key` at the top level of a row.
@@ -155,11 +154,9 @@ pub(super) fn is_known_key(key: &str) -> bool {
         };
         let fields = Field::ALL.into_iter().filter(is_read);
         let mut paths = fields.flat_map(|field| &preset.paths[field as usize]);
-        let mut joined = preset
-            .joined
-            .iter()
-            .map(|path| path.text().split('[').next());
-        paths.any(|path| path.text() == key) || joined.any(|first| first == Some(key))
+        let mut joined = preset.joined.iter();
+        paths.any(|path| path.text() == key)
+            || joined.any(|path| path.text().split('[').next() == Some(key))
     }) || key == "solution"
 }
 

@@ -92,10 +92,8 @@ impl<'a> Row<'a> {
         let is_row = |raw: &str| {
             let first = RowValue { line, raw }.elements().into_iter().next();
             let entries = first.and_then(|first| Entries::parse(first.raw, line).ok());
-            entries.is_some_and(|row| {
-                row.iter()
-                    .any(|(key, _)| keys.split(", ").any(|it| it == key))
-            })
+            let is_one = |(key, _): (Cow<str>, &str)| keys.split(", ").any(|it| it == key);
+            entries.is_some_and(|row| row.iter().any(is_one))
         };
         let mut entries = self.entries.iter();
         Some(entries.find(|entry| is_row(entry.1))?.0)
@@ -119,6 +117,8 @@ impl<'a> Row<'a> {
                 }
                 let entries = Entries::parse(raw, self.line);
                 let inner = entries.iter().flat_map(Entries::iter);
+                // The keys of many rows number them.
+                let inner = inner.filter(|(key, _)| key.parse::<usize>().is_err());
                 found.extend(inner.map(|(key, raw)| (Some(at), key, raw)));
             }
             level = level.end..found.len();

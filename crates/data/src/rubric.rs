@@ -107,10 +107,8 @@ impl Criterion {
             return Err("its text is blank".into());
         }
         if !self.points.is_finite() || self.points == 0.0 {
-            return Err(format!(
-                "its points are {}: it would not count",
-                self.points
-            ));
+            let points = self.points;
+            return Err(format!("its points are {points}: it would not count"));
         }
         match self.scale {
             Some([low, high]) if low >= high || high > HIGHEST_GRADE => Err(format!(
@@ -128,9 +126,8 @@ impl Rubric {
     /// What is wrong with one of them, or with all together.
     pub fn new(criteria: Vec<Criterion>) -> Result<Self, RubricError> {
         for (at, criterion) in criteria.iter().enumerate() {
-            criterion
-                .check()
-                .map_err(|why| RubricError(format!("criterion {}: {why}", at + 1)))?;
+            let checked = criterion.check();
+            checked.map_err(|why| RubricError(format!("criterion {}: {why}", at + 1)))?;
         }
         let count = criteria.len();
         if count == 0 || count > MOST_CRITERIA {
@@ -157,9 +154,8 @@ impl Rubric {
             criteria: Vec<Criterion>,
         }
         let file: File = toml::from_str(text).map_err(|error| {
-            let line = error
-                .span()
-                .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let before = error.span().map(|span| &text[..span.start.min(text.len())]);
+            let line = before.map(|before| before.matches('\n').count() + 1);
             let place = line.map_or(String::new(), |line| format!("line {line}: "));
             RubricError(format!("{place}{}", error.message()))
         })?;
@@ -212,12 +208,8 @@ impl Rubric {
             };
             let gap = if at == 0 { "" } else { "\n" };
             // Writing to a string does not fail.
-            let _ = write!(
-                text,
-                "{gap}{}. {} [{grades}]",
-                at + 1,
-                criterion.text.trim()
-            );
+            let (number, asked) = (at + 1, criterion.text.trim());
+            let _ = write!(text, "{gap}{number}. {asked} [{grades}]");
         }
         text
     }
@@ -296,25 +288,20 @@ fn of_data(value: &Value) -> Result<Criterion, String> {
             keys.map(String::as_str).collect::<Vec<_>>().join(", ")
         ));
     };
-    let points = match first(&["points", "weight"]) {
-        None => 1.0,
-        Some(points) => points
-            .as_f64()
-            .ok_or_else(|| format!("its points are {points}: they must be a number"))?,
-    };
+    let points = first(&["points", "weight"]).map(|points| {
+        let wrong = || format!("its points are {points}: they must be a number");
+        points.as_f64().ok_or_else(wrong)
+    });
     let name = first(&["name", "title"]).and_then(Value::as_str);
-    let scale = match first(&["scale"]) {
-        None => None,
-        Some(scale) => Some(
-            serde_json::from_value(scale.clone())
-                .map_err(|_| format!("its scale is {scale}: write it as [1, 5]"))?,
-        ),
-    };
+    let scale = first(&["scale"]).map(|scale| {
+        let read = serde_json::from_value(scale.clone());
+        read.map_err(|_| format!("its scale is {scale}: write it as [1, 5]"))
+    });
     Ok(Criterion {
         name: name.map(str::to_owned),
         text: text.clone(),
-        points,
-        scale,
+        points: points.transpose()?.unwrap_or(1.0),
+        scale: scale.transpose()?,
     })
 }
 

@@ -1,12 +1,13 @@
 //! The texts of a row: question, references, responses and id, according to the columns and the preset.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
 use super::beside::{Beside, name_options};
-use super::chat_prompt::{asked, is_prompt};
+use super::chat_prompt::{asked, is_prompt, without_end};
 use super::columns::{ColumnMap, Field, Found};
 use super::json_text::{JsonText, is_marked};
 use super::keep::Keep;
@@ -270,6 +271,21 @@ impl Row<'_> {
             *text = own.trim_start().to_owned();
             read.how = Some("without the prompt before it".into());
         }
+        let ends = preset.asks_as_engines_do && field == Field::Response;
+        for text in read.texts.iter_mut().filter(|_| ends) {
+            if let Some(own) = without_end(text) {
+                *text = own.to_owned();
+                read.how = Some("its chat marker left out".into());
+            }
+        }
+        let several = match (field, read.texts.as_slice()) {
+            (Field::Reference, [list]) if preset.lists_as_text => list_of_python(list),
+            (Field::Reference, [_, _, ..]) if preset.joins => Some(vec![read.texts.join(", ")]),
+            _ => None,
+        };
+        if let Some(texts) = several {
+            (read.texts, read.how) = (texts, Some("a list of texts".into()));
+        }
         let blank = read.texts.iter().any(|text| text.trim().is_empty());
         let one = matches!(field, Field::Question | Field::Id | Field::Other);
         let (key, noun) = (&*found.key, noun(field));
@@ -494,7 +510,8 @@ impl Row<'_> {
         });
         let (mut responses, mut of_steps) = (responses, false);
         let mut steps = steps.map_or(Vec::new(), |steps| steps.texts);
-        if steps.is_empty() && responses.is_list && are_steps(&responses) {
+        let by_step = preset.step_by_step && !columns.names(Field::Response);
+        if steps.is_empty() && responses.is_list && (by_step || are_steps(&responses)) {
             of_steps = true;
             let whole = vec![responses.texts.join("\n\n")];
             let own = std::mem::replace(&mut responses.texts, whole);
@@ -703,6 +720,9 @@ impl RowValue<'_> {
         {
             return read.turn(&messages, field, key);
         }
+        // PRM800K counts its generations.
+        let may_be_number =
+            field != Field::Question && (field, key) != (Field::Response, "generation");
         let found = match json.as_bytes().first() {
             Some(b'"') => {
                 let text = self.string();
@@ -731,7 +751,9 @@ impl RowValue<'_> {
                 read.texts.push(answer.map_or(text.clone(), str::to_owned));
                 return Ok(());
             }
-            Some(b'0'..=b'9' | b'-') if field != Field::Question => {
+            Some(first @ (b'0'..=b'9' | b'-' | b't' | b'f'))
+                if field == Field::Reference || *first < b'a' && may_be_number =>
+            {
                 read.texts.push(json.to_owned());
                 return Ok(());
             }
@@ -797,6 +819,14 @@ fn gsm8k_answer(text: &str) -> Option<&str> {
     let (before, answer) = last.rsplit_once("####")?;
     let is_mark = before.is_empty() || before.ends_with(char::is_whitespace);
     (is_mark && !answer.trim().is_empty()).then(|| answer.trim())
+}
+
+/// The texts of a list as Python writes it, `['a', "b's"]`, if there are no escapes in it: TOML writes it so too.
+fn list_of_python(text: &str) -> Option<Vec<String>> {
+    let list = format!("list = {}", text.trim());
+    let list = Some(list).filter(|list| !list.contains(['\\', '\n']))?;
+    let mut read: BTreeMap<String, Vec<String>> = toml::from_str(&list).ok()?;
+    read.remove("list").filter(|list| !list.is_empty())
 }
 
 /// What each field is called in a sentence, and what it must be.

@@ -25,7 +25,7 @@ fn read_file(name: &str, content: &str, columns: &[&str]) -> Result<[String; 3],
 #[test]
 fn the_keys_are_read() {
     let keys = &super::KEYS;
-    assert_eq!((keys.questions.len(), keys.options.len()), (9, 19));
+    assert_eq!((keys.questions.len(), keys.options.len()), (10, 19));
     assert_eq!(keys.instruction[0], "instruction");
 }
 
@@ -224,6 +224,23 @@ fn a_number_beside_options_is_refused_unless_it_is_one_of_them() {
         ),
     ] {
         assert_eq!(read(&row, &[]).unwrap()[1], reference, "{row}");
+    }
+    // A list that a table has as text, as pandas and NumPy write it.
+    for list in [
+        "['oxygen', '1', 'argon']",
+        "['oxygen' '1' 'argon']",
+        "{'A': 'oxygen', 'B': '1'}",
+    ] {
+        let table = format!("question,choices,answer,response\nWhich gas?,\"{list}\",1,B\n");
+        let error = read_file("rows.csv", &table, &[]).unwrap_err();
+        assert!(
+            error.contains("beside the options in `choices`, and may be a place among them: give JSON lines, or say"),
+            "{error}"
+        );
+        let named = read_file("rows.csv", &table, &["reference=answer"]);
+        assert_eq!(named.unwrap()[1], "1");
+        let beyond = read_file("rows.csv", &table.replace(",1,B", ",1912,B"), &[]);
+        assert_eq!(beyond.unwrap()[1], "1912");
     }
     // Numbers beside columns are counted from 1 as well.
     let columns = r#"{"question": "q", "option1": "x", "option2": "y", "option3": "z", "answer": 1, "response": "r"}"#;

@@ -214,26 +214,20 @@ impl Bytes {
 
     /// The error for a row that has no end.
     pub(super) fn endless(&self, line: usize, read: u64) -> DatasetError {
-        DatasetError::Endless {
-            file: self.file.clone(),
-            line,
-            read,
-        }
+        let file = self.file.clone();
+        DatasetError::Endless { file, line, read }
     }
 }
 
 /// The bytes from the first one on that is neither space nor a byte order mark.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(bytes)
-        .trim_ascii_start()
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes.trim_ascii_start()
 }
 
 pub(super) fn ending(file: &str, ending: &str) -> bool {
-    Path::new(file)
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+    let extension = Path::new(file).extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
 fn zstd(bytes: impl Read + 'static) -> io::Result<impl Read> {

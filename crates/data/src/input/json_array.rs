@@ -83,21 +83,21 @@ impl JsonArray {
             found += 1;
             let is_last = found == self.list.len();
             match self.next_byte()? {
-                Some(b'[') if is_last => {
+                Some(open @ (b'[' | b'{')) if is_last => {
                     self.bytes.take(1);
+                    // The byte that closes the one or the other.
+                    self.end = open + 2;
                     return Ok(());
                 }
                 Some(b'{') if !is_last => {}
                 _ => break,
             }
         }
-        Err(DatasetError::Read {
-            file: self.bytes.file.clone(),
-            source: io::Error::other(format!(
-                "its rows would be in the list `{}`, and there is none: was the log written without its samples?",
-                self.list.join(".")
-            )),
-        })
+        let (file, list) = (self.bytes.file.clone(), self.list.join("."));
+        let source = io::Error::other(format!(
+            "its rows would be in the list `{list}`, and there is none: was the log written without its samples?"
+        ));
+        Err(DatasetError::Read { file, source })
     }
 
     /// The next byte that is not space, not consumed.
@@ -130,22 +130,16 @@ impl JsonArray {
     }
 
     fn broken(&self, what: &'static str) -> DatasetError {
-        DatasetError::Array {
-            file: self.bytes.file.clone(),
-            line: self.line,
-            what,
-        }
+        let (file, line) = (self.bytes.file.clone(), self.line);
+        DatasetError::Array { file, line, what }
     }
 
-    fn unfinished(&self) -> DatasetError {
-        match self.state {
-            ArrayState::Bare => DatasetError::Array {
-                file: self.bytes.file.clone(),
-                line: self.place,
-                what: "object that begins here is not closed",
-            },
-            _ => self.broken("array ends within an element"),
+    fn unfinished(&mut self) -> DatasetError {
+        if self.state == ArrayState::Bare {
+            self.line = self.place;
+            return self.broken("object that begins here is not closed");
         }
+        self.broken("array ends within an element")
     }
 
     /// Reads an element up to the comma or bracket after it, which is not consumed; of an element that is too long only the beginning is kept.
@@ -240,6 +234,12 @@ impl RowReader for JsonArray {
         }
         if self.end == b'}' {
             self.skip_key()?;
+            // Beside its rows the object may say what they are: `"type": "GEN"`.
+            if self.next_byte()?.is_some_and(|byte| byte != b'{') {
+                self.element(row)?;
+                row.clear();
+                return Ok(Next::Row);
+            }
         }
         self.place = self.line;
         self.offset = self.bytes.read;
@@ -251,9 +251,8 @@ impl RowReader for JsonArray {
             row.pop();
         }
         if row.is_empty() {
-            return Ok(Next::Bad(
-                "nothing between two commas of the array".to_owned(),
-            ));
+            let why = "nothing between two commas of the array";
+            return Ok(Next::Bad(why.to_owned()));
         }
         Ok(Next::Row)
     }

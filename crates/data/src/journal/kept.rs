@@ -93,19 +93,15 @@ impl KeptVerdicts {
         index: usize,
         trial: u32,
     ) -> Result<Option<Vec<u8>>, JournalError> {
-        let found = self
-            .places
-            .binary_search_by_key(&(index, trial), |kept| (kept.index as usize, kept.trial));
-        let Ok(found) = found else {
+        let key = |kept: &Kept| (kept.index as usize, kept.trial);
+        let Ok(found) = self.places.binary_search_by_key(&(index, trial), key) else {
             return Ok(None);
         };
         let Kept { offset, length, .. } = self.places[found];
         let mut line = vec![0; length as usize];
         let read = JournalError::unreadable(&self.path);
-        self.file
-            .seek(SeekFrom::Start(offset))
-            .and_then(|_| self.file.read_exact(&mut line))
-            .map_err(read)?;
+        self.file.seek(SeekFrom::Start(offset)).map_err(read)?;
+        self.file.read_exact(&mut line).map_err(read)?;
         line.pop_if(|byte| *byte == b'\n');
         self.checksum.take_off(&mut line).map_err(|reason| {
             let why = format!("the line at byte {offset} was changed: {reason}");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::columns::{ColumnMap, ColumnsUsed, Field, tally};
-use super::error::{BadLines, DatasetError};
+use super::error::{BadLines, DatasetError, IN_OTHER};
 use super::input::{LineLimit, MAY_BE_TABLE, Next, RowReader, Source, sources};
 use super::journal::shortened;
 use super::json_text::JsonText;
@@ -78,14 +78,14 @@ pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Dataset
     Ok(loaded.with(samples))
 }
 
-/// Reads and validates inputs as [`load`] does, and passes each sample to `visit` instead of keeping it.
+/// Reads and validates inputs as [`load`] does, and passes each sample, its place in its row and the number of these to `visit` instead of keeping it.
 pub fn each(
     inputs: &[PathBuf],
     options: &LoadOptions,
-    visit: &mut dyn FnMut(&Sample),
+    visit: &mut dyn FnMut(&Sample, [usize; 2]),
 ) -> Result<Loaded<()>, DatasetError> {
-    read(inputs, options, &mut |sample, _, _, _| {
-        visit(&sample);
+    read(inputs, options, &mut |sample, _, place, _| {
+        visit(&sample, place);
         Ok(())
     })
 }
@@ -95,19 +95,19 @@ pub fn each(
 /// # Errors
 /// As [`load`]; also when an input that cannot be read twice cannot be copied to a temporary file.
 pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, DatasetError> {
-    index_each(inputs, options, &mut |_| {})
+    index_each(inputs, options, &mut |_, _| {})
 }
 
-/// As [`index()`], passing each sample to `visit` on the way.
+/// As [`index()`], passing each sample to `visit` on the way as [`each`] does.
 pub fn index_each(
     inputs: &[PathBuf],
     options: &LoadOptions,
-    visit: &mut dyn FnMut(&Sample),
+    visit: &mut dyn FnMut(&Sample, [usize; 2]),
 ) -> Result<Loaded<Rows>, DatasetError> {
     let mut rows = RowsBuilder::new(options);
-    let loaded = read(inputs, options, &mut |sample, row, part, copy| {
-        visit(&sample);
-        rows.add(&sample, row, part, copy)
+    let loaded = read(inputs, options, &mut |sample, row, place, copy| {
+        visit(&sample, place);
+        rows.add(&sample, row, place[0], copy)
     })?;
     Ok(loaded.with(rows.finish()?))
 }
@@ -141,9 +141,9 @@ pub fn is_repeated(row: &[u8], columns: &ColumnMap, first: &mut Option<String>) 
     read() == Some(true)
 }
 
-/// Takes a sample of this shard, the row it was read from, its index in that row's list of responses, and how often its content has occurred, if that is part
-/// of the id.
-type Take<'t> = &'t mut dyn FnMut(Sample, &RawRow, usize, Option<u32>) -> Result<(), DatasetError>;
+/// Takes a sample of this shard, its row, its place in that and the number of these, and how often its content has occurred, if its id tells that.
+type Take<'t> =
+    &'t mut dyn FnMut(Sample, &RawRow, [usize; 2], Option<u32>) -> Result<(), DatasetError>;
 
 fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<()>, DatasetError> {
     let sources = sources(inputs, options.output.as_deref())?;
@@ -273,10 +273,11 @@ impl Loader<'_> {
                 place: rows.offset().and_then(|offset| Some((path?, offset))),
                 line: &row,
             };
+            let count = samples.len();
             for (part, (sample, copy)) in samples.into_iter().enumerate() {
                 let shard = self.options.shard;
                 if shard.is_none_or(|shard| shard.contains(&sample.id)) {
-                    (self.take)(sample, &raw, part, copy)?;
+                    (self.take)(sample, &raw, [part, count], copy)?;
                 }
             }
         }
@@ -358,8 +359,9 @@ impl Loader<'_> {
     fn claim(&mut self, id: String, place: (u32, u32)) -> Result<String, String> {
         let hash = id_key(&id);
         if let Some((file, line)) = self.ids.get(&hash) {
+            let in_other = if *file == place.0 { "" } else { IN_OTHER };
             return Err(format!(
-                "the id {id:?} is taken by {}:{line}: ids must be unique in the whole input, or verdicts could not \
+                "the id {id:?} is taken by {}:{line}{in_other}: ids must be unique in the whole input, or verdicts could not \
                  be told apart; name another key (`--columns id=KEY`), or make ids from the content (`--columns id=`)",
                 self.files[*file as usize]
             ));

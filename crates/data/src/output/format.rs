@@ -26,10 +26,8 @@ impl OutputFormat {
             return Ok(Self::JsonLines);
         }
         let extension = out.extension().map(|extension| extension.to_string_lossy());
-        match extension
-            .map(|extension| extension.to_lowercase())
-            .as_deref()
-        {
+        let extension = extension.map(|extension| extension.to_lowercase());
+        match extension.as_deref() {
             None | Some("jsonl" | "ndjson") => Ok(Self::JsonLines),
             Some("csv") => Ok(Self::Csv),
             Some("parquet") => Ok(Self::Parquet),

@@ -236,11 +236,13 @@ fn read_samples(
         ..LoadOptions::default()
     };
     let mut wrong = None;
-    let read = |sample: &juror_data::Sample, wrong: &mut Option<String>| {
-        label_columns.read(&sample.kept).unwrap_or_else(|why| {
-            wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
-            crate::eval::Label::default()
-        })
+    let read = |sample: &juror_data::Sample, place, wrong: &mut Option<String>| {
+        label_columns
+            .read_of(&sample.kept, place)
+            .unwrap_or_else(|why| {
+                wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
+                crate::eval::Label::default()
+            })
     };
     let texts = if rows.is_empty() { labels } else { rows };
     if texts.is_empty() {
@@ -249,9 +251,9 @@ fn read_samples(
     // Rows that were given only for their texts need no label, and may have a key of that name.
     let are_labels = rows.is_empty();
     let mut ignored = None;
-    let loaded = index_each(texts, &options, &mut |sample| {
+    let loaded = index_each(texts, &options, &mut |sample, place| {
         let wrong = if are_labels { &mut wrong } else { &mut ignored };
-        let label = read(sample, wrong);
+        let label = read(sample, place, wrong);
         samples.add_sample(sample, label);
     })?;
     if !are_labels {
@@ -259,8 +261,8 @@ fn read_samples(
         samples.forget_letters();
     }
     if !rows.is_empty() && !labels.is_empty() {
-        each(labels, &options, &mut |sample| {
-            let label = read(sample, &mut wrong);
+        each(labels, &options, &mut |sample, place| {
+            let label = read(sample, place, &mut wrong);
             match samples.place(&sample.id) {
                 Some(place) => samples.set_label(place, label),
                 None => {

@@ -25,8 +25,7 @@ pub(super) struct Source {
     pub(super) can_grow: bool,
 }
 
-/// The file that holds the verdicts of the run that writes `path`: the output, or the journal if that is newer or there is
-/// no output yet.
+/// The file that holds the verdicts of the run that writes `path`: the output, or the journal if that is newer or there is no output yet.
 fn newest(path: &Path) -> PathBuf {
     let journal = journal_path(path);
     let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();

@@ -28,8 +28,7 @@ pub(crate) struct Summary {
     pub(crate) scores: Vec<(Task, Scores)>,
 }
 
-/// Figures against labels, cached. They are computed again once there are 2 % more verdicts, or when their number no longer
-/// changes.
+/// Figures against labels, cached. They are computed again once there are 2 % more verdicts, or when their number no longer changes.
 #[derive(Default)]
 pub(crate) struct Figures {
     kept: Mutex<Kept>,

@@ -1,7 +1,6 @@
 //! Samples that are hard to judge: some trials hold the whole for right, and some for wrong (0 < C < 1).
 //!
-//! C(q, r) is the mean of the readable overall verdicts of a sample's trials (arXiv 2602.11570); the benchmark of that paper keeps
-//! exactly these samples.
+//! C(q, r) is the mean of the readable overall verdicts of a sample's trials (arXiv 2602.11570); the benchmark of that paper keeps exactly these samples.
 
 use std::collections::BTreeMap;
 

@@ -75,8 +75,7 @@ impl Tally {
     }
 }
 
-/// The probability that the response is right, from those of process and outcome as far as they are known; otherwise the
-/// mean score.
+/// The probability that the response is right, from those of process and outcome as far as they are known; otherwise the mean score.
 fn confidence(confidence: Confidence<f64>) -> Option<f64> {
     match (confidence.process, confidence.outcome) {
         (None, None) => confidence.score,
@@ -127,7 +126,7 @@ impl Judged {
     ) -> Result<Self, EvalError> {
         let mut places = Places::default();
         let mut count = 0_u32;
-        let loaded = index_each(inputs, options, &mut |sample| {
+        let loaded = index_each(inputs, options, &mut |sample, _| {
             places.add(&sample.id, sample.group.as_deref(), count);
             count += 1;
         })?;
@@ -219,8 +218,7 @@ impl Judged {
         })
     }
 
-    /// The score of a response: the mean of its rewards, or C if no sample of the run has a reward. The two are never
-    /// compared with each other.
+    /// The score of a response: the mean of its rewards, or C if no sample of the run has a reward. The two are never compared with each other.
     pub(crate) fn score(&self, place: u32) -> Option<f64> {
         let tally = self.tallies.get(place as usize)?;
         if self.by_reward {

@@ -95,8 +95,7 @@ impl Output<'_> {
         )
     }
 
-    /// Writes preference pairs: `prompt`, `chosen`, `rejected`, the scores and ids of both, and whether the rejected response is a
-    /// lucky guess.
+    /// Writes preference pairs: `prompt`, `chosen`, `rejected`, the scores and ids of both, and whether the rejected response is a lucky guess.
     pub fn pairs(&self, pairs: &Pairs) -> Result<Written, EvalError> {
         let text = match self.form {
             Form::Text => CellKind::Text,

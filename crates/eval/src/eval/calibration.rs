@@ -44,8 +44,7 @@ pub struct Reliability {
     /// The mean distance of the bins' probabilities and observed shares, weighted by their counts: the expected calibration error
     /// (Naeini et al. 2015) in ten bins of equal width.
     pub calibration_error: f64,
-    /// The chance that a true one has the higher probability of a true and a false one (area under the ROC curve); null where all
-    /// labels are alike.
+    /// The chance that a true one has the higher probability of a true and a false one (area under the ROC curve); null where all labels are alike.
     pub auc: Option<f64>,
     /// Its 95 % interval: Wilson's, of as many rows as a share has the same variance of (`DeLong` et al. 1988; over samples, whose
     /// trials are not independent, by Obuchowski 1997). Null where a label has fewer than two samples.
@@ -134,8 +133,7 @@ fn area(sorted: &[Placed]) -> Option<(f64, Option<Interval>)> {
     if all.contains(&0) {
         return None;
     }
-    // For each sample and label: the sum over its trials of the share of the other label's verdicts on the right side, and
-    // the number of trials.
+    // For each sample and label: the sum over its trials of the share of the other label's verdicts on the right side, and the number of trials.
     let mut samples: BTreeMap<(bool, usize), (f64, f64)> = BTreeMap::new();
     let mut below = [0_usize; 2];
     for same in sorted.chunk_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).is_eq()) {

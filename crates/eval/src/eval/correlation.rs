@@ -32,8 +32,7 @@ pub struct ScoreTable {
 }
 
 impl ScoreTable {
-    /// Reads a CSV, Parquet or JSON lines file. The numbers of a column may be followed by a percent sign, either all of
-    /// them or none.
+    /// Reads a CSV, Parquet or JSON lines file. The numbers of a column may be followed by a percent sign, either all of them or none.
     ///
     /// # Errors
     /// When the file cannot be read, or a column holds numbers and something else.

@@ -12,7 +12,8 @@ const KEYS: [(LabelField, &str); 5] = [
     (
         LabelField::Outcome,
         "outcome_label y_outcome outcome is_correct gold_judgment gold_correct human_judgment_result \
-        GPT_4o_final_judgment_result final_answer_correct label.outcome scores.*.value",
+        GPT_4o_final_judgment_result final_answer_correct label.outcome scores.*.value symbolic_correct \
+        gradingResult.pass success feedback.correct exact_match metric.extractive_match",
     ),
     (
         LabelField::Overall,
@@ -119,8 +120,7 @@ impl Default for LabelColumns {
 }
 
 impl LabelColumns {
-    /// Parses `FIELD=KEY` settings. A field that is not named is looked for under its usual keys; one with an empty key is
-    /// not read.
+    /// Parses `FIELD=KEY` settings. A field that is not named is looked for under its usual keys; one with an empty key is not read.
     pub fn parse<S: AsRef<str>>(named: &[S]) -> Result<Self, String> {
         let mut columns = Self::default();
         for text in named {
@@ -182,6 +182,28 @@ impl LabelColumns {
                 .filter(|value| !is_missing(value))?;
             Some((key.as_str(), value))
         })
+    }
+
+    /// The label of one of a row's samples, whose place and number are given: of several each has its own, in a list.
+    pub(crate) fn read_of(
+        &self,
+        row: &Map<String, Value>,
+        [place, count]: [usize; 2],
+    ) -> Result<Label, String> {
+        let mut own = row.clone();
+        for (key, value) in TRUTHS.iter().filter_map(|field| self.find(*field, row)) {
+            let values = value.as_array().filter(|values| values.len() == count);
+            match values {
+                Some(values) => own.insert(key.to_owned(), values[place].clone()),
+                None if count < 2 => continue,
+                None => {
+                    return Err(format!(
+                        "`{key}` is {value}, and its row has {count} responses: each needs a label, in a list of {count}, or in a row of its own"
+                    ));
+                }
+            };
+        }
+        self.read(&own)
     }
 
     pub(crate) fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
@@ -291,8 +313,7 @@ pub(super) fn is_missing(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether both are true, if both are known. One that is false would suffice, but in data with outcomes alone all labels
-/// would then be false.
+/// Whether both are true, if both are known. One that is false would suffice, but in data with outcomes alone all labels would then be false.
 pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a && b),
@@ -373,6 +394,30 @@ mod tests {
 
     use super::*;
 
+    /// One label of a row with several responses would be that of each.
+    #[test]
+    fn each_of_several_responses_has_its_own_label() {
+        let columns = LabelColumns::default();
+        let read = |row: Value, place| {
+            let label = columns.read_of(row.as_object().unwrap(), place);
+            label.map(|label| (label.outcome, label.subject))
+        };
+        let list = json!({"is_correct": [true, false], "subject": "s"});
+        let of = |outcome| Ok((Some(outcome), Some("s".to_owned())));
+        assert_eq!(read(list.clone(), [0, 2]), of(true));
+        assert_eq!(read(list.clone(), [1, 2]), of(false));
+        let one = json!({"is_correct": true, "subject": "s"});
+        assert_eq!(read(one.clone(), [0, 1]), of(true));
+        assert_eq!(
+            read(json!({"subject": "s"}), [1, 2]),
+            Ok((None, Some("s".to_owned())))
+        );
+        for (row, count) in [(one, 2), (list.clone(), 3), (list, 1)] {
+            let why = read(row, [0, count]).unwrap_err();
+            assert!(why.contains("`is_correct` is "), "{why}");
+        }
+    }
+
     /// Labels in the shapes of published data sets are read without options.
     #[test]
     fn labels_of_data_sets_are_read() {
@@ -421,6 +466,15 @@ mod tests {
             read(json!({"final_answer_correct": "True", "label": "-1"})),
             (Some(true), Some(true), Some(true), None)
         );
+        for key in [
+            "symbolic_correct",
+            "success",
+            "exact_match",
+            "feedback.correct",
+            "gradingResult.pass",
+        ] {
+            assert_eq!(read(json!({ key: 1.0 })).0, Some(true), "{key}");
+        }
         // In `JudgeBench`, `label` is not a label of a response.
         assert_eq!(
             read(json!({"label": "A>B", "source": "mmlu"})),

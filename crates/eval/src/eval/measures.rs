@@ -72,8 +72,7 @@ pub struct Share {
     pub all: usize,
     /// The share.
     pub share: f64,
-    /// Its 95 % interval: Wilson's, or of several trials a sample by resampling samples; where these are all alike Wilson's of as many
-    /// samples.
+    /// Its 95 % interval: Wilson's, or of several trials a sample by resampling samples; where these are all alike Wilson's of as many samples.
     pub interval: Interval,
 }
 

@@ -1,5 +1,4 @@
-//! How often a judge rates a better response above the others of its group: pairs as in `JudgeBench`, one better response among four
-//! as in `RewardBench-2`.
+//! How often a judge rates a better response above the others of its group: pairs as in `JudgeBench`, one better response among four as in `RewardBench-2`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The benchmark of process-outcome verification (PRIME, arXiv 2602.11570): its figures beside a judge's, and whether data
-//! is that benchmark.
+//! The benchmark of process-outcome verification (PRIME, arXiv 2602.11570): its figures beside a judge's, and whether data is that benchmark.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -204,7 +204,7 @@ impl Samples {
         each(
             inputs,
             &options,
-            &mut |sample| match columns.read(&sample.kept) {
+            &mut |sample, place| match columns.read_of(&sample.kept, place) {
                 Ok(label) => samples.add_sample(sample, label),
                 Err(why) => {
                     wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
@@ -227,7 +227,7 @@ impl Samples {
             ..options
         };
         let mut keys = Vec::new();
-        each(inputs, &options, &mut |sample| {
+        each(inputs, &options, &mut |sample, _| {
             keys = sample.kept.keys().cloned().collect();
         })?;
         Ok(keys)

@@ -30,8 +30,7 @@ pub fn wilson(count: usize, all: usize) -> Option<Interval> {
 /// Rows by label (false, true) and prediction (false, true, none).
 pub(super) type Counts = [[usize; 3]; 2];
 
-/// What is predicted against what is true: `counts[label][prediction]` with 0 for false and 1 for true, and a third column for
-/// rows without a prediction.
+/// What is predicted against what is true: `counts[label][prediction]` with 0 for false and 1 for true, and a third column for rows without a prediction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Confusion {

@@ -41,8 +41,7 @@ impl Method {
         }
     }
 
-    /// Reads a response and compares it with the reference answers of each set of labels, any one of which is right. A set
-    /// without the question has `None`.
+    /// Reads a response and compares it with the reference answers of each set of labels, any one of which is right. A set without the question has `None`.
     pub(crate) fn read<const S: usize>(
         self,
         response: &str,

@@ -103,7 +103,7 @@ impl Responses {
             disputed: BTreeSet::new(),
             failure: None,
         };
-        let loaded = each(inputs, &options, &mut |sample| reader.take(sample))?;
+        let loaded = each(inputs, &options, &mut |sample, _| reader.take(sample))?;
         reader.read_waiting();
         if let Some(failure) = reader.failure {
             return Err(failure);

@@ -36,9 +36,8 @@ pub(crate) fn ks(n: usize) -> Vec<usize> {
 
 /// Groups a question's responses by their answers, as a method found them.
 ///
-/// Returns the number of each response's group; `None` if the method found no answer. Groups are numbered by their first
-/// response. An answer is compared with the first answer of each of 128 groups; beyond these, answers are the same if their
-/// texts are.
+/// Returns the number of each response's group; `None` if the method found no answer. Groups are numbered by their first response. An answer is compared with
+/// the first answer of each of 128 groups; beyond these, answers are the same if their texts are.
 pub(crate) fn groups(method: Method, answers: &[Option<&str>]) -> Vec<Option<usize>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut first: Vec<&str> = Vec::new();
@@ -95,14 +94,12 @@ pub(crate) struct Part {
     pub(crate) size: f64,
 }
 
-/// The 95 % interval of a share over questions, all counts over all sizes: Wilson's, for as many independent answers as
-/// would scatter like the questions.
+/// The 95 % interval of a share over questions, all counts over all sizes: Wilson's, for as many independent answers as would scatter like the questions.
 ///
-/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions
-/// would. The effective number is p(1 - p) over the variance of the share as a ratio over clusters, m / (m - 1) Σ (countᵢ -
-/// p sizeᵢ)² / (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling Techniques", 6.3 and 11). It is at most the number of
-/// responses, and at least (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many responses, which is its value
-/// if all responses to a question are alike.
+/// Responses to one question are more alike than responses to different ones, so they count for less than as many questions would. The effective number is
+/// p(1 - p) over the variance of the share as a ratio over clusters, m / (m - 1) Σ (countᵢ - p sizeᵢ)² / (Σ sizeᵢ)² for m questions (Cochran 1977, "Sampling
+/// Techniques", 6.3 and 11). It is at most the number of responses, and at least (Σ sizeᵢ)² / Σ sizeᵢ²: the number of questions, if all have as many
+/// responses, which is its value if all responses to a question are alike.
 pub(crate) fn interval(parts: &[Part], responses: f64) -> Interval {
     let questions = parts.len() as f64;
     let all: f64 = parts.iter().map(|part| part.size).sum();

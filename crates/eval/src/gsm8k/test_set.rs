@@ -125,8 +125,7 @@ pub(super) fn question_key(question: &str) -> &str {
     question.trim()
 }
 
-/// Whether two lists of reference answers, any of which is right, are the same, in any order. `1,072` and `1072` are the
-/// same answer.
+/// Whether two lists of reference answers, any of which is right, are the same, in any order. `1,072` and `1072` are the same answer.
 pub(super) fn same_answers<'a>(
     a: impl Iterator<Item = &'a str>,
     b: impl Iterator<Item = &'a str>,

@@ -111,8 +111,7 @@ impl LabelFile {
     /// Opens the file, or begins one. `given` are labels that it begins with, unless it has labels with their ids already.
     ///
     /// # Errors
-    /// When it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the
-    /// annotators of `given`.
+    /// When it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the annotators of `given`.
     pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, EvalError> {
         let unreadable = EvalError::unreadable(path);
         let mut file = File::options()

@@ -46,9 +46,8 @@ struct Given {
     key: String,
     #[serde(default)]
     note: String,
-    /// The number of steps taken when the form was made, so that a form sent twice has no further effect. It also tells
-    /// which sample the form is for; the sample's id would not come back unchanged, since browsers change line breaks in a
-    /// field.
+    /// The number of steps taken when the form was made, so that a form sent twice has no further effect. It also tells which sample the form is for; the
+    /// sample's id would not come back unchanged, since browsers change line breaks in a field.
     step: usize,
 }
 

@@ -23,8 +23,7 @@ pub struct LabelPair {
     pub differing: Vec<Difference>,
     /// Samples that only one labelled.
     pub of_one: Vec<Difference>,
-    /// Agreement on the samples that both labelled: the first person's labels against the second's. The accuracy is the
-    /// share of equal labels.
+    /// Agreement on the samples that both labelled: the first person's labels against the second's. The accuracy is the share of equal labels.
     pub tasks: BTreeMap<Task, Scores>,
 }
 

@@ -95,7 +95,7 @@ impl Queue {
         };
         let mut places = Places::default();
         let mut count = 0_u32;
-        let rows = index_each(rows, &options, &mut |sample| {
+        let rows = index_each(rows, &options, &mut |sample, _| {
             places.add(&sample.id, sample.group.as_deref(), count);
             count += 1;
         })?

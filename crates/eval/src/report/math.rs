@@ -1,9 +1,8 @@
 //! LaTeX of untrusted text as `MathML` that can be put into a page.
 //!
-//! `pulldown-latex` parses and writes; it leaves function names, `<` and `&` as they are, and its work is not bounded by the
-//! source's size. So the source is checked first (length, nesting, macros, whatever hides text), its events while they are
-//! written (dimensions, colours), and the output is parsed again: tags, attributes and their values are compared with lists,
-//! and all text is escaped here. A formula that fails any of this stays text.
+//! `pulldown-latex` parses and writes; it leaves function names, `<` and `&` as they are, and its work is not bounded by the source's size. So the source is
+//! checked first (length, nesting, macros, whatever hides text), its events while they are written (dimensions, colours), and the output is parsed again:
+//! tags, attributes and their values are compared with lists, and all text is escaped here. A formula that fails any of this stays text.
 
 use std::fmt::Write as _;
 use std::io;

@@ -9,8 +9,7 @@
 //! | [`numbers`] | figures as text |
 //! | [`page`] | templates with auto-escape; the stylesheet; which styles and scripts a page may run |
 //!
-//! Nothing that comes from a file is ever markup: templates escape what they are given, and [`text::html`] is the one place that
-//! makes elements from text.
+//! Nothing that comes from a file is ever markup: templates escape what they are given, and [`text::html`] is the one place that makes elements from text.
 
 pub mod bars;
 pub mod evaluation;

@@ -16,8 +16,7 @@ pub(crate) fn judge(verdicts: &Path) -> Option<String> {
     )
 }
 
-/// What is known of the run that wrote a file of verdicts: what its journal says of model, protocol, rules, reward and version, and the
-/// date of the file.
+/// What is known of the run that wrote a file of verdicts: what its journal says of model, protocol, rules, reward and version, and the date of the file.
 pub(crate) fn words(verdicts: &Path) -> String {
     let journal = journal_path(verdicts);
     let mut words = Vec::new();

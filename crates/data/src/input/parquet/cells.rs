@@ -183,10 +183,8 @@ impl Leaf {
         let Type::PrimitiveType { physical_type, .. } = kind else {
             return Self::Plain;
         };
-        if let ("ClassLabel", Some(names)) = (
-            feature["_type"].as_str().unwrap_or_default(),
-            feature["names"].as_array(),
-        ) {
+        let names = feature["names"].as_array();
+        if let Some(names) = names.filter(|_| feature["_type"] == "ClassLabel") {
             let name = |name: &Value| {
                 name.as_str()
                     .map_or_else(|| name.to_string(), str::to_owned)
@@ -243,9 +241,8 @@ impl Leaf {
             (Self::Class(names), _) => {
                 let place = usize::try_from(whole(field)?).ok();
                 // -1 is a label that is not known.
-                place
-                    .is_none_or(|place| place >= names.len())
-                    .then(|| UNNAMED.to_owned())
+                let is_unknown = place.is_none_or(|place| place >= names.len());
+                is_unknown.then(|| UNNAMED.to_owned())
             }
             (Self::Json, Field::Str(text)) => {
                 let json: &RawValue = serde_json::from_str(text).ok()?;
@@ -298,11 +295,9 @@ impl Leaf {
                 let (months, days, milliseconds) = (part(0)?, part(4)?, part(8)?);
                 let parts = [(months / 12, "year"), (months % 12, "month"), (days, "day")];
                 let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-                let mut parts: Vec<String> = parts
-                    .map(|(count, name)| {
-                        format!("{count} {name}{}", if count == 1 { "" } else { "s" })
-                    })
-                    .collect();
+                let many = |count| if count == 1 { "" } else { "s" };
+                let parts = parts.map(|(count, name)| format!("{count} {name}{}", many(count)));
+                let mut parts: Vec<String> = parts.collect();
                 if milliseconds > 0 || parts.is_empty() {
                     parts.push(length(i128::from(milliseconds) * i128::from(SECOND / 1000)));
                 }
@@ -323,17 +318,12 @@ impl Leaf {
 fn length(nanoseconds: i128) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let second = u128::from(SECOND.unsigned_abs());
-    let (seconds, rest) = (
-        nanoseconds.unsigned_abs() / second,
-        nanoseconds.unsigned_abs() % second,
-    );
-    let (minutes, hours) = (seconds / 60 % 60, seconds / 3600);
+    let all = nanoseconds.unsigned_abs();
+    let (seconds, rest) = (all / second, all % second);
+    let (seconds, minutes, hours) = (seconds % 60, seconds / 60 % 60, seconds / 3600);
     let fraction = format!(".{rest:09}");
     let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
-    format!(
-        "{sign}{hours:02}:{minutes:02}:{:02}{fraction}",
-        seconds % 60
-    )
+    format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}")
 }
 
 /// The number with this decimal text; what is none by its name.

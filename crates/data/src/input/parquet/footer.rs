@@ -73,13 +73,12 @@ fn is_interval(column: &Type) -> bool {
 /// The schema with intervals as plain bytes.
 fn without_intervals(kind: &Type) -> Result<Type, ParquetError> {
     match kind {
-        Type::GroupType { basic_info, fields } => Ok(Type::GroupType {
-            basic_info: basic_info.clone(),
-            fields: fields
-                .iter()
-                .map(|field| without_intervals(field).map(Arc::new))
-                .collect::<Result<_, _>>()?,
-        }),
+        Type::GroupType { basic_info, fields } => {
+            let inner = |field: &Arc<Type>| without_intervals(field).map(Arc::new);
+            let fields = fields.iter().map(inner).collect::<Result<_, _>>()?;
+            let basic_info = basic_info.clone();
+            Ok(Type::GroupType { basic_info, fields })
+        }
         Type::PrimitiveType { basic_info, .. } if is_interval(kind) => {
             Type::primitive_type_builder(kind.name(), Physical::FIXED_LEN_BYTE_ARRAY)
                 .with_repetition(basic_info.repetition())
@@ -152,9 +151,8 @@ fn check_row_groups(metadata: &ParquetMetaData, length: u64) -> Result<(), Strin
             let (values, rows) = (column.num_values(), group.num_rows());
             let is_list = column.column_descr().max_rep_level() > 0;
             if values < rows || values > rows && !is_list {
-                return Err(damaged(&format!(
-                    "a column has {values} values in {rows} rows"
-                )));
+                let what = format!("a column has {values} values in {rows} rows");
+                return Err(damaged(&what));
             }
         }
     }

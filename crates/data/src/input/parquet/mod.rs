@@ -202,10 +202,8 @@ impl RowReader for Parquet {
         });
         // A panic of the crate counts as an error of the file.
         let next = next.flatten();
-        if next
-            .map_err(|reason| damaged(&self.name, self.row, &reason))?
-            .is_none()
-        {
+        let next = next.map_err(|reason| damaged(&self.name, self.row, &reason))?;
+        if next.is_none() {
             return Ok(Next::End);
         }
         self.row += 1;

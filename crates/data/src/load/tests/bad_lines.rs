@@ -253,7 +253,14 @@ fn an_id_used_twice_is_a_bad_line() {
     ]);
     let message = files.message(files.load(&["a.jsonl", "b.jsonl"], &LoadOptions::default()));
     assert!(
-        message.contains("b.jsonl:2: the id \"r1\" is taken by a.jsonl:2: ids must be unique"),
+        message.contains(
+            "b.jsonl:2: the id \"r1\" is taken by a.jsonl:2, in another file: ids must be unique"
+        ),
+        "{message}"
+    );
+    // Set aside, all rows of a file that numbers its own would be missing.
+    assert!(
+        message.ends_with("Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`"),
         "{message}"
     );
     let loaded = files

@@ -458,6 +458,84 @@ fn rows_of_other_programs_are_recognised() {
             r#"{"index": 0, "model": "m", "messages": [{"role": "user", "content": "q"}], "model_output": {"choices": [{"message": {"role": "assistant", "content": "r"}}]}, "target": "a"}"#,
             "0:0|q|a|r",
         ),
+        (
+            "verl",
+            r#"{"uid": "u", "data_source": "nq", "prompt": [{"role": "user", "content": "q"}], "reward_model": {"ground_truth": {"target": ["a", "b"]}, "style": "rule"}, "responses": "r"}"#,
+            "u|q|Any one of these answers is correct:\n- a\n- b|r",
+        ),
+        (
+            "verl-rollouts",
+            r#"{"uid": "u", "input": "q", "output": "r", "gts": {"target": ["a"]}, "score": 1.0, "step": 5}"#,
+            "u|q|a|r",
+        ),
+        // lm-eval writes a list of targets as Python shows it; DROP's has lists within.
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"question": "q"}, "target": "['1912', \"it's 1912\"]", "resps": [["r"]]}"#,
+            "1:0|q|Any one of these answers is correct:\n- 1912\n- it's 1912|r",
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"question": "q"}, "target": "[['3'], ['three']]", "resps": [["r"]]}"#,
+            "1:0|q|[['3'], ['three']]|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "question": "q", "answer": "['a', 'b']", "response": "r"}"#,
+            "1|q|['a', 'b']|r",
+        ),
+        // The passage of LongBench and of BABILong.
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"input": "q", "context": "c"}, "target": "['a']", "resps": [["r"]]}"#,
+            "1:0|c\n\nq|a|r",
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"input": "c", "question": "q"}, "target": "a", "resps": [["r"]]}"#,
+            "1:0|c\n\nq|a|r",
+        ),
+        // All targets are the answer, where several may be chosen.
+        (
+            "inspect-choices",
+            r#"{"id": 1, "epoch": 1, "input": "q", "choices": ["3", "4", "6"], "target": ["B", "C"], "messages": [{"role": "user", "content": "q"}], "output": {"model": "m", "completion": "r"}}"#,
+            "1:1|q|B, C|r",
+        ),
+        (
+            "skyrl-eval",
+            r#"{"id": 1, "input_prompt": "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n", "output_response": "r<|im_end|>\n", "env_extras": {"reward_spec": {"ground_truth": "a"}}}"#,
+            "1|q|a|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "question": "q", "answer": "a", "response": "r<|im_end|>"}"#,
+            "1|q|a|r<|im_end|>",
+        ),
+        (
+            "",
+            r#"{"id": 1, "question": "q", "answer": true, "response": "r"}"#,
+            "1|q|true|r",
+        ),
+        (
+            "trl-stepwise",
+            r#"{"id": 1, "prompt": "q", "completions": ["One.", "Two."], "labels": [true, false], "answer": "a"}"#,
+            "1|q|a|One.\n\nTwo.",
+        ),
+        (
+            "prm800k",
+            r#"{"id": 1, "generation": 9, "question": {"problem": "q", "ground_truth_answer": "a", "pre_generated_steps": ["One.", "Two."]}, "label": {"steps": [{"completions": []}]}}"#,
+            "1|q|a|One.\n\nTwo.",
+        ),
+        (
+            "ragas-old",
+            r#"{"id": 1, "question": "q", "answer": "r", "contexts": ["c"], "ground_truth": "a"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "ragas-older",
+            r#"{"id": 1, "question": "q", "answer": "s", "response": "r", "contexts": ["c"], "ground_truths": ["a"]}"#,
+            "1|q|a|r",
+        ),
     ];
     for (preset, row, expected) in cases {
         let (samples, columns) = read("rows.jsonl", row.as_bytes()).unwrap();
@@ -535,6 +613,19 @@ fn rows_without_a_response_say_why() {
         (
             r#"{"version": 1, "id": "t", "task": {"type": "X", "data": {"prompt": "q", "answer": "a"}}, "nodes": [{"parent": null, "message": {"role": "user", "content": "q"}}]}"#,
             "a trace of verifiers has its messages in a graph",
+        ),
+        (
+            r#"{"doc_id": 0, "doc": {"prompt": "q", "instruction_id_list": ["no_comma"]}, "target": "0", "resps": [["r"]]}"#,
+            "IFEval checks instructions by programs and has no reference answers",
+        ),
+        (
+            r#"{"id": 1, "generation": 9, "question": "q", "answer": "a"}"#,
+            "`generation` (the response) is a number",
+        ),
+        // A text of two speakers is no question.
+        (
+            r#"{"chosen": "\n\nHuman: hi\n\nAssistant: hello", "rejected": "\n\nHuman: hi\n\nAssistant: no"}"#,
+            "no question",
         ),
         // Where a key of a field is, deeper in the row.
         (
@@ -647,6 +738,73 @@ fn rows_in_a_document_are_found() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("in the list `results.results`"), "{error}");
+}
+
+#[test]
+fn numbered_rows_in_a_document_are_found() {
+    let row = |response: &str| {
+        format!(
+            r#"{{"prompt": [{{"role": "HUMAN", "prompt": "q"}}], "origin_prediction": "{response}", "predictions": "5", "references": "a", "correct": true}}"#
+        )
+    };
+    // OpenCompass says among its details what they are.
+    let details = format!(
+        r#"{{"accuracy": 50.0, "details": {{"0": {}, "type": "GEN", "1": {}, "more": 1}}, "n": 2}}"#,
+        row("r"),
+        row("s")
+    );
+    for details in [
+        details.clone(),
+        details.replace("{\"accuracy", "{\n\"accuracy"),
+    ] {
+        let (samples, columns) = read("out.json", details.as_bytes()).unwrap();
+        let texts: Vec<&str> = samples.iter().map(|sample| &sample[17..]).collect();
+        assert_eq!(texts, ["q|a|r", "q|a|s"], "{columns}");
+        assert!(
+            columns.starts_with("opencompass-details rows: "),
+            "{columns}"
+        );
+    }
+    // A path to one of numbered rows would judge that one alone.
+    let other = r#"{"n": 2, "items": {"0": {"question": "q"}, "1": {"question": "p"}}}"#;
+    let error = read("out.json", other.as_bytes()).unwrap_err().to_string();
+    assert!(!error.contains("items.0"), "{error}");
+}
+
+#[test]
+fn failed_rows_of_promptfoo_are_left_out() {
+    let row = |id: usize, response: &str| {
+        format!(
+            r#"{{"id": "{id}", "promptId": "x", "prompt": {{"raw": "q"}}, "testCase": {{"assert": [{{"type": "equals", "value": "a"}}]}}, "response": {response}}}"#
+        )
+    };
+    let rows = [row(1, r#"{"output": "r"}"#), row(2, r#"{"error": "down"}"#)];
+    let (samples, columns) = read("rows.jsonl", rows.join("\n").as_bytes()).unwrap();
+    assert_eq!(samples, ["1|q|a|r"]);
+    assert!(
+        columns.ends_with("1 row with an error left out"),
+        "{columns}"
+    );
+}
+
+#[test]
+fn pairs_of_better_and_worse_responses_are_recognised() {
+    let turns = |answer: &str| {
+        format!(
+            r#"[{{"role": "user", "content": "q"}}, {{"role": "assistant", "content": "{answer}"}}]"#
+        )
+    };
+    let (better, worse) = (turns("r"), turns("s"));
+    for (preset, row) in [
+        ("preference", r#"{"id": 1, "question": "q", "chosen": "r", "rejected": "s", "answer": "a"}"#.to_owned()),
+        ("preference", r#"{"id": 1, "prompt": "q", "chosen": "r", "rejected": "s", "messages": [{"role": "user", "content": "q"}], "answer": "a"}"#.to_owned()),
+        ("preference-conversations", format!(r#"{{"id": 1, "chosen": {better}, "rejected": {worse}, "answer": "a"}}"#)),
+        ("preference-conversations", format!(r#"{{"id": 1, "prompt": "q", "chosen": {better}, "rejected": {worse}, "messages": {better}, "answer": "a"}}"#)),
+    ] {
+        let (samples, columns) = read("rows.jsonl", row.as_bytes()).unwrap();
+        assert_eq!(samples, ["1:0|q|a|r", "1:1|q|a|s"], "{columns}");
+        assert!(columns.starts_with(&format!("{preset} rows: ")), "{columns}");
+    }
 }
 
 #[test]

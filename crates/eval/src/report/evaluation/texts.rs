@@ -60,7 +60,7 @@ pub(super) fn of_samples(
     };
     // Labels may have the ids of rows; of a row's several responses it is unknown which one was judged.
     let mut of_rows: HashMap<u32, Vec<SampleTexts>> = HashMap::new();
-    each(inputs, &options, &mut |sample| {
+    each(inputs, &options, &mut |sample, _| {
         let number = |id: &String| by_id.get(id.as_str()).copied();
         if let Some(number) = number(&sample.id) {
             texts.insert(number, SampleTexts::new(sample));
