@@ -100,7 +100,7 @@ impl<'a> Beside<'_, 'a> {
                     return Err(format!("`{name}`, what `{key}` is about, is no text"));
                 }
                 Some(Err(_)) if apart.as_deref() != Some(name) => {
-                    how.push(format!("{name} left out"))
+                    how.push(format!("{name} left out"));
                 }
                 _ => {}
             }
