@@ -99,11 +99,12 @@ impl OutcomeRules {
 
     /// Which labelled parts of the reference are right in the response: [`Verifier::parts`]. Empty but under [`RulesProfile::Strict`].
     pub fn parts(&self, reference: &str, response: &str) -> Vec<Option<bool>> {
-        let verifier = || Verifier::new(Profile::Strict, self.config.clone());
-        let is_strict = self.profile == RulesProfile::Strict;
-        is_strict
-            .then(|| verifier().parts(reference, response))
-            .unwrap_or_default()
+        match self.profile {
+            RulesProfile::Strict => {
+                Verifier::new(Profile::Strict, self.config.clone()).parts(reference, response)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Profile, emulated version and settings that are not the default, for a run's manifest.
