@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use super::columns::ColumnMap;
 use super::path::KeyPath;
 use super::row::{Row, RowValue, spelled_plainly};
+use super::texts::list_of_python;
 
 #[derive(Default, Deserialize)]
 struct Keys {
@@ -24,7 +25,7 @@ static KEYS: LazyLock<Keys> =
     LazyLock::new(|| toml::from_str(include_str!("beside.toml")).unwrap_or_default());
 
 /// An option of a question, after its label.
-pub(super) type Choice = (String, String);
+type Choice = (String, String);
 
 /// A row, one of its keys, and those that the user gave to fields.
 pub(super) struct Beside<'r, 'a>(
@@ -115,46 +116,43 @@ impl<'a> Beside<'_, 'a> {
         Ok((!how.is_empty()).then(|| [parts.join("\n\n"), how.join(", ")]))
     }
 
-    /// The option that a number names by its place in a list, from 0, as MMLU and its like count; `None` where it is no place. A number that
-    /// may be one, or be counted from 1, is refused.
-    pub(super) fn option_at(&self, answer: RowValue) -> Result<Option<Choice>, String> {
+    /// Refuses a number beside options, or a list that is shown as text, as a table has it, that may be the place of one of them.
+    pub(super) fn check_place(&self, answer: RowValue) -> Result<(), String> {
         let (key, text) = (self.1, answer.text().trim_matches('"'));
         let (Ok(place), false) = (text.parse::<usize>(), key.contains('[')) else {
-            return Ok(None);
+            return Ok(());
         };
-        let is_list = |it: &String| it.starts_with(['[', '{']);
-        let as_text = |it: &&String| self.texts(it).first().is_some_and(is_list);
-        let (name, mut choices) = match (self.options()?, KEYS.after.iter().find(as_text)) {
-            (Some(found), _) => found,
-            // As a table has them; more than these have no letters.
-            (None, Some(name)) if place <= 26 => (name.clone(), Vec::new()),
-            _ => return Ok(None),
+        let shown_list = |name: &String| {
+            let count = count_of_shown(self.texts(name).first()?)?;
+            (place < count).then(|| (name.clone(), Vec::new()))
+        };
+        let as_text = || KEYS.after.iter().find_map(shown_list);
+        let Some((name, options)) = self.options()?.or_else(as_text) else {
+            return Ok(());
         };
         let is_text = answer.text().starts_with('"');
         let says = |(label, option): &Choice| label == text || is_text && option == text;
-        if !choices.is_empty() && choices.len() < place || choices.iter().any(says) {
-            return Ok(None);
-        }
-        let is_list = !name.contains(' ') && !self.texts(&format!("{name}[*]")).is_empty();
-        let is_one = |(_, option): &Choice| option.trim() == text;
-        if is_list && !is_text && place < choices.len() && !choices.iter().any(is_one) {
-            return Ok(Some(choices.swap_remove(place)));
+        if !options.is_empty() && options.len() < place || options.iter().any(says) {
+            return Ok(());
         }
         let (object, last) = key.split_at(key.rfind('.').map_or(0, |dot| dot + 1));
-        let of_list = format!(
-            "name the option with `--columns 'reference={object}{name}[{last}]'`, which counts places from 0, or "
-        );
-        let of_list = Some(of_list).filter(|_| is_list).unwrap_or_default();
-        let rows = Some("give JSON lines, or ").filter(|_| choices.is_empty());
-        let rows = rows.unwrap_or_default();
+        let of_list = if options.is_empty() {
+            "give JSON lines, or ".to_owned()
+        } else if name.contains(' ') || self.texts(&format!("{name}[*]")).is_empty() {
+            String::new()
+        } else {
+            format!(
+                "name the option with `--columns 'reference={object}{name}[{last}]'`, which counts places from 0, or "
+            )
+        };
         Err(format!(
-            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: {of_list}{rows}say that the \
+            "`{key}` (the reference answer) is {text} beside the options in `{name}`, and may be a place among them: {of_list}say that the \
              number is the answer, with `--columns reference={key}`"
         ))
     }
 
     /// The options, and the key of all, or those of the first and the last.
-    pub(super) fn options(&self) -> Result<Option<(String, Vec<Choice>)>, String> {
+    fn options(&self) -> Result<Option<(String, Vec<Choice>)>, String> {
         for [paths, labels] in &KEYS.options {
             let key = paths.split([' ', '.', '[']).next().unwrap_or(paths);
             let Some(value) = self.get(key)? else {
@@ -189,37 +187,11 @@ fn shown((label, text): &Choice) -> String {
     format!("{label}) {}", text.trim())
 }
 
-/// References with what they name among the options that `question` shows: a letter with its text, a text with its letter.
-pub(super) fn name_options(
-    references: &[String],
-    question: &str,
-    options: &[Choice],
-) -> Vec<String> {
-    let is_labelled = |choice: &Choice| {
-        let (label, text) = (&choice.0, choice.1.trim());
-        let others = [". ", ": ", ".", " "].map(|gap| format!("{label}{gap}{text}"));
-        question.contains(&shown(choice)) || others.iter().any(|line| question.contains(line))
-    };
-    let of = |reference: &String| {
-        let bare = reference
-            .trim()
-            .trim_start_matches('(')
-            .trim_end_matches(['.', ')']);
-        let by_text = |(_, text): &&Choice| text.trim() == reference.trim();
-        let by_label = options.iter().find(|(label, _)| label == bare);
-        match by_label.or_else(|| options.iter().find(by_text)) {
-            // To the rules a number before a bracket is no label.
-            Some((label, text)) if label.starts_with(|it: char| it.is_ascii_digit()) => {
-                vec![label.clone(), text.clone()]
-            }
-            Some(choice) if choice.0 != choice.1.trim() => vec![shown(choice)],
-            _ => vec![reference.clone()],
-        }
-    };
-    if options.iter().all(is_labelled) {
-        return references.iter().flat_map(of).collect();
-    }
-    references.to_vec()
+/// The number of elements of a list that a text shows as JSON, Python or NumPy does.
+fn count_of_shown(text: &str) -> Option<usize> {
+    let list: Option<Vec<Json>> = serde_json::from_str(text.trim()).ok();
+    let of_python = || Some(list_of_python(&text.replace("' '", "', '"))?.len());
+    list.map(|list| list.len()).or_else(of_python)
 }
 
 /// Whether a question has all options, each on a line or after a label.

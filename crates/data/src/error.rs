@@ -181,11 +181,15 @@ impl fmt::Display for BadLines {
         for line in self.listed() {
             writeln!(f, "  {line}")?;
         }
-        let mut places = self.kinds.iter().flat_map(|kind| &kind.places);
-        f.write_str(if places.any(|(.., reason)| reason.contains(IN_OTHER)) {
-            "Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`"
-        } else {
-            "Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest"
-        })
+        let is_in_other = |it: &BadKind| it.places[0].2.contains(IN_OTHER);
+        let (of_others, bad): (Vec<_>, Vec<_>) = self.kinds.iter().partition(|it| is_in_other(it));
+        let mut advice = Vec::new();
+        if !of_others.is_empty() {
+            advice.push("Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`");
+        }
+        if !bad.is_empty() || of_others.is_empty() {
+            advice.push("Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest");
+        }
+        f.write_str(&advice.join(". "))
     }
 }

@@ -28,12 +28,16 @@ pub struct Preset {
     pub(super) asks_as_engines_do: bool,
     /// Whether several reference answers are the parts of one.
     pub(super) joins: bool,
-    /// Whether a reference that is a list of texts as Python writes it is several.
-    pub(super) lists_as_text: bool,
+    /// The paths of a list of texts that a reference may be as Python writes it, which is then several.
+    pub(super) lists_as_text: Vec<KeyPath>,
+    /// Whether the usual names of a response come before its own.
+    usual_first: bool,
     /// Whether its list of texts is one response, step by step.
     pub(super) step_by_step: bool,
     /// The keys that a row of this shape has.
     when: Vec<KeyPath>,
+    /// The keys that it has not.
+    unless: Vec<KeyPath>,
     /// The names of other presets that are not meant, whose keys such a row may have too.
     over: Vec<String>,
     /// The keys of an object that holds such rows, and those that lead to the list of them.
@@ -70,6 +74,9 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
             let usual = usual.get(&field).into_iter().flatten();
             let usual = usual.filter(|path| !paths.contains(path)).cloned();
             let usual: Vec<KeyPath> = usual.collect();
+            if preset.usual_first && field == Field::Response {
+                return [usual, paths].concat();
+            }
             [paths, usual].concat()
         });
     }
@@ -108,9 +115,16 @@ impl Preset {
     pub(super) fn recognise(row: &Row) -> Result<&'static Self, String> {
         let mut found: Vec<&'static Self> = Vec::new();
         for preset in presets() {
+            let has = |path: &KeyPath| {
+                let found = path.find(row)?;
+                Ok::<_, String>(found.iter().any(|value| !value.is_null()))
+            };
             let mut has_all = true;
             for path in &preset.when {
-                has_all = has_all && path.find(row)?.iter().any(|value| !value.is_null());
+                has_all = has_all && has(path)?;
+            }
+            for path in &preset.unless {
+                has_all = has_all && !has(path)?;
             }
             if has_all {
                 found.push(preset);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::beside::{Beside, name_options};
+use super::beside::Beside;
 use super::chat_prompt::{asked, is_prompt, without_end};
 use super::columns::{ColumnMap, Field, Found};
 use super::json_text::{JsonText, is_marked};
@@ -215,7 +215,17 @@ impl Row<'_> {
         {
             // The answer may stand in the conversation or beside it.
             let answer = messages.response(false);
-            if answer.is_ok_and(|turn| turn.what != CUT_OFF) {
+            let is_answered = answer.is_ok_and(|turn| turn.what != CUT_OFF);
+            let is_text = |it: &RowValue| it.text().starts_with('"') || it.messages().is_some();
+            // A count, a score or an object is no response.
+            let is_response = |other: &&String| {
+                let found = KeyPath::parse(other).find(self).unwrap_or_default();
+                let is_list =
+                    |it: &RowValue| it.is_plain_list() && it.elements().iter().any(is_text);
+                found.iter().any(|it| is_text(it) || is_list(it))
+            };
+            let second = found.passed_over.iter().find(is_response);
+            if let (true, Some(other)) = (is_answered, second) {
                 let advice = if columns.is_fixed {
                     "leave one of them out".to_owned()
                 } else {
@@ -234,9 +244,12 @@ impl Row<'_> {
                     found.key
                 ));
             }
-            found.values = self.get(other)?.into_iter().collect();
-            found.key.clone_from(other);
-            found.passed_over = Vec::new();
+            if !is_answered {
+                let path = KeyPath::parse(second.unwrap_or(other));
+                (found.values, found.is_of_each) = (path.find(self)?, path.is_of_each());
+                path.text().clone_into(&mut found.key);
+                found.passed_over = Vec::new();
+            }
         }
         if field == Field::Reference
             && !columns.needs().reference
@@ -279,7 +292,9 @@ impl Row<'_> {
             }
         }
         let several = match (field, read.texts.as_slice()) {
-            (Field::Reference, [list]) if preset.lists_as_text => list_of_python(list),
+            (Field::Reference, [list]) if !preset.lists_as_text.is_empty() => {
+                list_of_python(list).filter(|texts| self.has_list(&preset.lists_as_text, texts))
+            }
             (Field::Reference, [_, _, ..]) if preset.joins => Some(vec![read.texts.join(", ")]),
             _ => None,
         };
@@ -332,18 +347,8 @@ impl Row<'_> {
             let taken = read.how.iter().map(|taken| format!("{taken}; "));
             read.how = Some(taken.chain([how]).collect());
         }
-        if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice())
-            && let Some((_, option)) = beside.option_at(*value)?
-        {
-            read.texts = vec![option];
-            read.how = Some("the place of an option, from 0".into());
-        }
-        if field == Field::Reference
-            && let Some(named) = self.with_options(columns, preset, &read.texts)
-        {
-            let how = read.how.map_or(String::new(), |how| format!("{how}; "));
-            read.how = Some(format!("{how}an option's letter and text").into());
-            read.texts = named;
+        if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice()) {
+            beside.check_place(*value)?;
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
@@ -355,19 +360,11 @@ impl Row<'_> {
         Ok(Some(read))
     }
 
-    /// References with what they name among the options that the question shows, where they name some.
-    fn with_options(
-        &self,
-        columns: &ColumnMap,
-        preset: &'static Preset,
-        references: &[String],
-    ) -> Option<Vec<String>> {
-        let asked = columns.find(Field::Question, preset, self).ok()??;
-        let options = Beside(self, &asked.key, columns).options().ok()??;
-        let question = self.field(Field::Question, columns, preset, &mut |_, _, _| {});
-        let question = question.ok()??.texts.pop()?;
-        let named = name_options(references, &question, &options.1);
-        (named != references).then_some(named)
+    /// Whether the row has this list of texts under one of these paths.
+    fn has_list(&self, paths: &[KeyPath], texts: &[String]) -> bool {
+        let found = paths.iter().filter_map(|path| path.find(self).ok());
+        let mut lists = found.flatten().filter_map(|value| value.json("").ok());
+        lists.any(|list| list == Json::from(texts))
     }
 
     /// The parts of one answer, which a path found in one message; those of several messages are paragraphs of it.
@@ -485,7 +482,12 @@ impl Row<'_> {
         let mut missing = Vec::new();
         // Reads a field that the row must have, or one that it may have.
         let mut texts = |field: Field, is_needed: bool| {
-            let found = read(field)?;
+            let found = read(field);
+            // What cannot be read may be no such field at all in a row that lacks another: a document's list of rows under `samples`.
+            if found.is_err() && !missing.is_empty() {
+                return Err(self.missing(&missing, columns, preset));
+            }
+            let found = found?;
             missing.extend((is_needed && found.is_none()).then_some(field));
             Ok::<_, String>(found.map_or(Vec::new(), |found| found.texts))
         };
@@ -498,7 +500,11 @@ impl Row<'_> {
         let steps = needs.steps.then(|| read(Field::Steps));
         let steps = steps.transpose()?.flatten();
         let joined = steps.as_ref().map(|steps| steps.texts.join("\n\n"));
-        let found = read(Field::Response)?;
+        let found = read(Field::Response);
+        if found.is_err() && !missing.is_empty() {
+            return Err(self.missing(&missing, columns, preset));
+        }
+        let found = found?;
         let is_missing = needs.response && found.is_none() && joined.is_none();
         missing.extend(is_missing.then_some(Field::Response));
         if !missing.is_empty() {
@@ -643,7 +649,14 @@ impl Row<'_> {
             format!("if it is that in `{path}`, say so with `--columns {field}={path}`")
         } else {
             let mut key = self.keys();
-            let key = key.find(|key| known.split(", ").any(|it| is_near(key, it)));
+            // What is known for another field, or is an id, a kind or a count, is none of this one.
+            let ends = ["_id", "_type", "_tokens"];
+            let is_other = |key: &str| {
+                let mut known = preset.paths.iter().flatten();
+                known.any(|path| path.text() == key) || ends.iter().any(|end| key.ends_with(end))
+            };
+            let is_meant = |key: &str| known.split(", ").any(|it| is_near(key, it));
+            let key = key.find(|key| !is_other(key) && is_meant(key));
             let key = key.unwrap_or("KEY".into());
             format!("name its key, or a path as `results[0].text`, with `--columns {field}={key}`")
         }
@@ -720,9 +733,6 @@ impl RowValue<'_> {
         {
             return read.turn(&messages, field, key);
         }
-        // PRM800K counts its generations.
-        let may_be_number =
-            field != Field::Question && (field, key) != (Field::Response, "generation");
         let found = match json.as_bytes().first() {
             Some(b'"') => {
                 let text = self.string();
@@ -752,7 +762,7 @@ impl RowValue<'_> {
                 return Ok(());
             }
             Some(first @ (b'0'..=b'9' | b'-' | b't' | b'f'))
-                if field == Field::Reference || *first < b'a' && may_be_number =>
+                if field == Field::Reference || *first < b'a' && field != Field::Question =>
             {
                 read.texts.push(json.to_owned());
                 return Ok(());
@@ -822,7 +832,7 @@ fn gsm8k_answer(text: &str) -> Option<&str> {
 }
 
 /// The texts of a list as Python writes it, `['a', "b's"]`, if there are no escapes in it: TOML writes it so too.
-fn list_of_python(text: &str) -> Option<Vec<String>> {
+pub(super) fn list_of_python(text: &str) -> Option<Vec<String>> {
     let list = format!("list = {}", text.trim());
     let list = Some(list).filter(|list| !list.contains(['\\', '\n']))?;
     let mut read: BTreeMap<String, Vec<String>> = toml::from_str(&list).ok()?;

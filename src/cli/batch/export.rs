@@ -164,7 +164,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         if exported.skipped > 0 {
             let _ = write!(
                 text,
-                "; {} decided by the rules",
+                "; {} decided by the rules, or by a response that says nothing",
                 counted_are(exported.skipped, "sample")
             );
         }

@@ -13,7 +13,7 @@ const KEYS: [(LabelField, &str); 5] = [
         LabelField::Outcome,
         "outcome_label y_outcome outcome is_correct gold_judgment gold_correct human_judgment_result \
         GPT_4o_final_judgment_result final_answer_correct label.outcome scores.*.value symbolic_correct \
-        gradingResult.pass success feedback.correct exact_match metric.extractive_match",
+        gradingResult.pass feedback.correct exact_match metric.extractive_match",
     ),
     (
         LabelField::Overall,
@@ -468,7 +468,6 @@ mod tests {
         );
         for key in [
             "symbolic_correct",
-            "success",
             "exact_match",
             "feedback.correct",
             "gradingResult.pass",

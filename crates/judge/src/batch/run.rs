@@ -85,9 +85,9 @@ pub struct BatchProgress {
 }
 
 impl BatchProgress {
-    fn add_error(&mut self, output: &Value) {
-        self.errors += 1;
-        let message = output["error"]["message"].as_str().map(str::to_owned);
+    fn add_error(&mut self, error: &Value) {
+        self.errors += usize::from(!error.is_null());
+        let message = error["message"].as_str().map(str::to_owned);
         self.first_error = self.first_error.take().or(message);
     }
 }
@@ -154,7 +154,7 @@ impl BatchRun {
             self.restart,
             &mut |AnsweredLine { request, output }, place| {
                 if output["error"]["code"] != NO_ROOM {
-                    known.insert(request, (place, !output["error"].is_null()));
+                    known.insert(request, (place, output["error"].clone()));
                 }
                 Ok(())
             },
@@ -172,12 +172,12 @@ impl BatchRun {
         for (at, line) in lines.iter().enumerate() {
             let progress = &mut answers.progress;
             match line {
-                Line::Bad(output) => progress.add_error(output),
+                Line::Bad(output) => progress.add_error(&output["error"]),
                 Line::Request(request, hash) => match known.get(hash) {
-                    Some((place, is_error)) => {
+                    Some((place, error)) => {
                         answers.places[at] = Some(*place);
                         progress.resumed += 1;
-                        progress.errors += usize::from(*is_error);
+                        progress.add_error(error);
                     }
                     None => todo.push((at, request.as_ref(), hash)),
                 },
@@ -410,9 +410,7 @@ struct Answers {
 impl Answers {
     /// Keeps the line of the output that answers a line of the batch.
     fn keep(&mut self, at: usize, hash: &str, output: Value) -> Result<(), RunError> {
-        if !output["error"].is_null() {
-            self.progress.add_error(&output);
-        }
+        self.progress.add_error(&output["error"]);
         let request = hash.to_owned();
         self.places[at] = Some(self.journal.append(&AnsweredLine { request, output })?);
         self.progress.done += 1;

@@ -289,11 +289,6 @@ fn without_struck(text: &str) -> Option<String> {
     })
 }
 
-/// What a response says beside its thinking.
-pub(super) fn said(text: &str) -> Result<&str, &'static str> {
-    outside_thinking(without_end_marks(text))
-}
-
 /// What follows the thinking, up to the end of the turn.
 fn outside_thinking(text: &str) -> Result<&str, &'static str> {
     let bytes = text.as_bytes();

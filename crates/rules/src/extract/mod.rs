@@ -136,9 +136,16 @@ impl Found<'_> {
     }
 }
 
-/// Whether a response says nothing, or all of it is thinking.
+/// Whether a response is blank, or thinking that was cut off before there is anything that may be an answer.
 pub fn says_nothing(response: &str) -> bool {
-    clean::said(response).map_or(true, |said| said.trim().is_empty())
+    let text = response.trim();
+    let after = |mark: &str| {
+        let begins = text.get(..mark.len())?.eq_ignore_ascii_case(mark);
+        begins.then(|| text[mark.len()..].to_ascii_lowercase())
+    };
+    let thought = words::THINKING_BEGINS.iter().find_map(after);
+    let mut may_answer = r"</ <| <｜ <end &lt; [/ ◁/ \boxed answer".split(' ');
+    text.is_empty() || thought.is_some_and(|thought| !may_answer.any(|it| thought.contains(it)))
 }
 
 /// The last box of a response that is no part of its thinking, with its unit; those that state one answer together, labelled parts in one box.

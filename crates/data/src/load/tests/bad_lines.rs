@@ -36,7 +36,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
             br#"{"question": "q", "answr": "1", "response": "r"}"#,
             "no reference answer (looked for reference_answer, reference, gold_answer, gold, ground_truth, answer, label_answer, \
              correct_answer, gt, target, expected_answer, expected_output, expected, ground_truth_answer, gt_answer, gold_answers, golden_answers, \
-             ground_truths, reference_answers, references, correct_answers, answers.text, answers, targets, answerKey, answer_key): the row has question, answr, response; name its \
+             ground_truths, reference_answers, correct_answers, answers.text, answers, targets, answerKey, answer_key): the row has question, answr, response; name its \
              key, or a path as `results[0].text`, with `--columns reference=answr`",
         ),
         (
@@ -112,6 +112,16 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
             ][..],
         ),
         (b"{}", &["the row has no keys at all; name its key"]),
+        // The key of another field is none of this one, nor is an id, a kind or a count.
+        (
+            br#"{"question": "q", "student_answer": "r", "answer_type": "n", "gold_id": 3, "target_tokens": 5}"#,
+            &["`--columns reference=KEY`"],
+        ),
+        // What a row has not is said before what cannot be read in it.
+        (
+            br#"{"n": 1, "m": 2, "samples": [{"text": {"a": 1}}]}"#,
+            &["no question (looked for"],
+        ),
         (
             br#"{"question": "q", "rubrics": ["is short"], "response": "r"}"#,
             &["or judge by `rubrics` alone, with `--protocol rubric`"],
@@ -261,6 +271,16 @@ fn an_id_used_twice_is_a_bad_line() {
     // Set aside, all rows of a file that numbers its own would be missing.
     assert!(
         message.ends_with("Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`"),
+        "{message}"
+    );
+    // Of bad rows beside such ones both is said.
+    let bad = Files::new(&[
+        ("a.jsonl", rows(2).as_bytes()),
+        ("b.jsonl", format!("{}\n{{}}\n", row(1)).as_bytes()),
+    ]);
+    let message = bad.message(bad.load(&["a.jsonl", "b.jsonl"], &LoadOptions::default()));
+    assert!(
+        message.contains("`--columns id=`. Mend them, or pass --skip-bad"),
         "{message}"
     );
     let loaded = files

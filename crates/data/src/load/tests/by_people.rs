@@ -372,7 +372,7 @@ fn names_that_people_give_are_read() {
     for row in [
         r#"{"question": "q", "gt_answer": "a", "model_response": "r"}"#,
         r#"{"user_query": "q", "answers": {"text": ["a"], "answer_start": [3]}, "predictions": ["r"]}"#,
-        r#"{"problem_statement": "q", "ground_truths": ["a"], "rollouts": [{"text": "r"}]}"#,
+        r#"{"problem_statement": "q", "ground_truths": ["a"], "rollouts": ["r"]}"#,
         r#"{"Question Text": "q", "answerKey": "a", "samples": ["r"]}"#,
         r#"{"question": "q", "golden_answers": ["a"], "rollouts": ["r"]}"#,
     ] {

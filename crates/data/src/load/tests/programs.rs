@@ -79,7 +79,7 @@ fn logs_of_inspect_are_read_in_both_formats_and_as_lines() {
     assert_eq!(groups.into_iter().collect::<Vec<_>>(), ["1", "3", "dir/a"]);
     let (samples, columns) = read("choices.eval", CHOICES).unwrap();
     assert!(
-        samples[0].contains("Which is even?\n\nA) 3\nB) 4|B) 4|ANSWER: B"),
+        samples[0].contains("Which is even?\n\nA) 3\nB) 4|B|ANSWER: B"),
         "{samples:?}"
     );
     assert!(
@@ -468,11 +468,21 @@ fn rows_of_other_programs_are_recognised() {
             r#"{"uid": "u", "input": "q", "output": "r", "gts": {"target": ["a"]}, "score": 1.0, "step": 5}"#,
             "u|q|a|r",
         ),
-        // lm-eval writes a list of targets as Python shows it; DROP's has lists within.
+        // lm-eval writes a list of targets as Python shows it, which the document tells; DROP's has lists within.
         (
             "lm-eval",
-            r#"{"doc_id": 1, "doc": {"question": "q"}, "target": "['1912', \"it's 1912\"]", "resps": [["r"]]}"#,
+            r#"{"doc_id": 1, "doc": {"question": "q", "answer": ["1912", "it's 1912"]}, "target": "['1912', \"it's 1912\"]", "resps": [["r"]]}"#,
             "1:0|q|Any one of these answers is correct:\n- 1912\n- it's 1912|r",
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"question": "q", "answer": {"value": "a", "aliases": ["a", "b"]}}, "target": "['a', 'b']", "resps": [["r"]]}"#,
+            "1:0|q|Any one of these answers is correct:\n- a\n- b|r",
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"question": "q", "answer": "['a', 'b']", "answers": ["a"]}, "target": "['a', 'b']", "resps": [["r"]]}"#,
+            "1:0|q|['a', 'b']|r",
         ),
         (
             "lm-eval",
@@ -487,7 +497,7 @@ fn rows_of_other_programs_are_recognised() {
         // The passage of LongBench and of BABILong.
         (
             "lm-eval",
-            r#"{"doc_id": 1, "doc": {"input": "q", "context": "c"}, "target": "['a']", "resps": [["r"]]}"#,
+            r#"{"doc_id": 1, "doc": {"input": "q", "context": "c", "answers": ["a"]}, "target": "['a']", "resps": [["r"]]}"#,
             "1:0|c\n\nq|a|r",
         ),
         (
@@ -516,10 +526,33 @@ fn rows_of_other_programs_are_recognised() {
             r#"{"id": 1, "question": "q", "answer": true, "response": "r"}"#,
             "1|q|true|r",
         ),
+        // A number may be the whole response.
         (
-            "trl-stepwise",
-            r#"{"id": 1, "prompt": "q", "completions": ["One.", "Two."], "labels": [true, false], "answer": "a"}"#,
-            "1|q|a|One.\n\nTwo.",
+            "",
+            r#"{"id": 1, "question": "q", "answer": "a", "generation": 9}"#,
+            "1|q|a|9",
+        ),
+        // A response beside a pair is the one that is judged; counts and scores beside it are none.
+        (
+            "",
+            r#"{"id": 1, "question": "q", "answer": "a", "response": "r", "chosen": true, "rejected": false}"#,
+            "1|q|a|r",
+        ),
+        (
+            "chat",
+            r#"{"id": 1, "messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}], "answer": "a", "samples": 8, "predictions": {"score": 1}, "rollouts": [0.5]}"#,
+            "1|q|a|r",
+        ),
+        // Names of parts that programs extracted come before those that may be of something else.
+        (
+            "",
+            r#"{"id": 1, "question": "q", "answer": "a", "pred": "r", "samples": [{"text": "s"}, {}], "model_response": "t"}"#,
+            "1|q|a|r",
+        ),
+        (
+            "ragas-old",
+            r#"{"id": 1, "question": "q", "answer": "s", "contexts": ["c"], "ground_truth": "a", "pred": "r"}"#,
+            "1|q|a|r",
         ),
         (
             "prm800k",
@@ -619,8 +652,8 @@ fn rows_without_a_response_say_why() {
             "IFEval checks instructions by programs and has no reference answers",
         ),
         (
-            r#"{"id": 1, "generation": 9, "question": "q", "answer": "a"}"#,
-            "`generation` (the response) is a number",
+            r#"{"id": 1, "generation": 9, "question": {"problem": "q", "ground_truth_answer": "a"}, "label": {"steps": [{"completions": []}]}}"#,
+            "PRM800K's first phase has no response of its own, and its `generation` is a number",
         ),
         // A text of two speakers is no question.
         (
@@ -799,12 +832,42 @@ fn pairs_of_better_and_worse_responses_are_recognised() {
         ("preference", r#"{"id": 1, "question": "q", "chosen": "r", "rejected": "s", "answer": "a"}"#.to_owned()),
         ("preference", r#"{"id": 1, "prompt": "q", "chosen": "r", "rejected": "s", "messages": [{"role": "user", "content": "q"}], "answer": "a"}"#.to_owned()),
         ("preference-conversations", format!(r#"{{"id": 1, "chosen": {better}, "rejected": {worse}, "answer": "a"}}"#)),
-        ("preference-conversations", format!(r#"{{"id": 1, "prompt": "q", "chosen": {better}, "rejected": {worse}, "messages": {better}, "answer": "a"}}"#)),
+        ("preference", format!(r#"{{"id": 1, "prompt": "q", "chosen": {better}, "rejected": {worse}, "messages": {better}, "answer": "a"}}"#)),
     ] {
         let (samples, columns) = read("rows.jsonl", row.as_bytes()).unwrap();
         assert_eq!(samples, ["1:0|q|a|r", "1:1|q|a|s"], "{columns}");
         assert!(columns.starts_with(&format!("{preset} rows: ")), "{columns}");
     }
+}
+
+#[test]
+fn the_steps_of_trl_are_those_of_one_response() {
+    let row = r#"{"prompt": "q", "completions": ["One.", "Two."], "labels": [true, false]}"#;
+    let needs = crate::Needs {
+        reference: false,
+        steps: true,
+        ..crate::Needs::default()
+    };
+    let options = LoadOptions {
+        columns: crate::ColumnMap::default().with_needs(needs),
+        ..LoadOptions::default()
+    };
+    let loaded = Files::one(row).rows(&options).unwrap();
+    let sample = &loaded.samples[0];
+    assert_eq!(sample.student_answer, "One.\n\nTwo.");
+    assert_eq!(sample.steps, ["One.", "Two."]);
+    assert!(
+        loaded.columns.to_string().starts_with("trl-stepwise rows"),
+        "{}",
+        loaded.columns
+    );
+    // With a reference these are several responses, as in any row.
+    let row =
+        br#"{"id": 1, "prompt": "q", "completions": ["5", "6"], "labels": [1, 0], "answer": "a"}"#;
+    assert_eq!(
+        read("rows.jsonl", row).unwrap().0,
+        ["1:0|q|a|5", "1:1|q|a|6"]
+    );
 }
 
 #[test]

@@ -202,18 +202,18 @@ impl<'a> VerdictBuilder<'a> {
         self.settle(verdict)
     }
 
-    /// Does the response say nothing, or do the rules go first, find the final answer wrong, and is the sample not audited?
+    /// Is the sample not audited, and does the response say nothing, or do the rules go first and find the final answer wrong?
     pub(crate) fn is_skipped_by_rules(&self, subject: &Subject) -> bool {
-        self.has_no_answer(&subject.sample)
-            || self.options.rules == RulesMode::First
-                && !self.is_audited(&subject.sample)
-                && self.verify(subject).outcome == Some(false)
+        let goes_first = self.options.rules == RulesMode::First;
+        let is_wrong = || goes_first && self.verify(subject).outcome == Some(false);
+        !self.is_audited(&subject.sample) && (self.has_no_answer(&subject.sample) || is_wrong())
     }
 
-    /// Whether the response says nothing, or all of it is thinking: a fact, of which no judge is asked. A score may be given for it.
+    /// Whether the response says nothing (with the rules off: is blank), a fact of which no judge is asked. A score may be given for it.
     fn has_no_answer(&self, sample: &Sample) -> bool {
+        let (text, is_off) = (&sample.student_answer, self.options.rules == RulesMode::Off);
         let is_asked = !self.yields.score && !self.yields.first_error;
-        is_asked && says_nothing(&sample.student_answer)
+        is_asked && (!is_off || text.trim().is_empty()) && says_nothing(text)
     }
 
     /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or another shard, decides alike.

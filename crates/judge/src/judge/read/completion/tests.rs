@@ -32,14 +32,17 @@ fn a_response_that_says_nothing_is_wrong_whoever_judges() {
             first_error: false,
             ..Yields::ALL
         };
-        for response in [
-            "",
-            " \n",
-            "<think>2 + 3 = 5. The answer is 5.",
-            "<think>5</think>",
-        ] {
-            let subject = subject(response);
-            assert!(of(both).is_skipped_by_rules(&subject), "{response}");
+        for response in ["", " \n", "<think>Let me see: 2 + 3"] {
+            let (subject, is_blank) = (subject(response), response.trim().is_empty());
+            let is_skipped = of(both).is_skipped_by_rules(&subject);
+            assert_eq!(
+                is_skipped,
+                is_blank || rules != RulesMode::Off,
+                "{response}"
+            );
+            if !is_skipped {
+                continue;
+            }
             let verdict = of(both).skipped_by_rules(&subject, 0);
             assert_eq!((verdict.status, verdict.skipped), (Status::Ok, true));
             assert_eq!(verdict.process, Some(false), "{response}");
@@ -63,8 +66,16 @@ fn a_response_that_says_nothing_is_wrong_whoever_judges() {
             let is_skipped = graded.is_skipped_by_rules(&subject);
             assert_eq!(is_skipped, rules == RulesMode::First, "{response}");
         }
-        let said = subject("<think>2 + 3</think>5");
-        assert!(!of(both).is_skipped_by_rules(&said));
+        for said in ["<think>2 + 3</think>5", "<think>The answer is 5."] {
+            assert!(!of(both).has_no_answer(&subject(said).sample), "{said}");
+        }
+        // Who measures the judge asks it all the same.
+        let audited = RunOptions {
+            audit: 1.0,
+            ..options.clone()
+        };
+        let audited = VerdictBuilder::of_yields(&audited, both);
+        assert!(!audited.is_skipped_by_rules(&subject("")));
     }
     // What the rules find wrong says something of a process that nobody has judged.
     let (options, wrong) = (
