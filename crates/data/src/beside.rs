@@ -86,10 +86,10 @@ impl<'a> Beside<'_, 'a> {
         let about = Some(about).filter(|_| *of == key);
         let (mut parts, mut how, mut before) = (vec![question.to_owned()], Vec::new(), 0);
         let options = if is_text { self.options()? } else { None };
-        let apart = options.as_ref().map(|(name, _)| name.clone());
         let names = KEYS.before.iter().chain(about).chain(&KEYS.after);
-        for name in names.filter(|_| is_text) {
-            let name = name.as_str();
+        // A path is one beside a question in the same object.
+        let is_here = |it: &str| it.rfind('.').is_none_or(|at| key.starts_with(&it[..=at]));
+        for name in names.filter(|it| is_text && is_here(it)) {
             match self.get(name)?.map(RowValue::string) {
                 Some(Ok(text)) if !question.contains(text.trim()) => {
                     let is_before = KEYS.before.iter().any(|key| key == name);
@@ -97,10 +97,10 @@ impl<'a> Beside<'_, 'a> {
                     before += usize::from(is_before);
                     how.push(format!("and {name}"));
                 }
-                Some(Err(_)) if about.is_some_and(|about| about == name) => {
+                Some(Err(_)) if about == Some(name) => {
                     return Err(format!("`{name}`, what `{key}` is about, is no text"));
                 }
-                Some(Err(_)) if apart.as_deref() != Some(name) => {
+                Some(Err(_)) if options.as_ref().is_none_or(|(it, _)| it != name) => {
                     how.push(format!("{name} left out"));
                 }
                 _ => {}

@@ -45,12 +45,8 @@ fn turns(prompt: &str, trimmed: fn(&str) -> &str) -> (String, bool) {
     for turn in TURNS.iter() {
         // A question may quote a conversation; only a prompt ends with the word for the answer.
         let is_plain = turn.before.ends_with(':');
-        if is_plain
-            && !turn
-                .after
-                .iter()
-                .any(|end| prompt.trim_end().ends_with(end))
-        {
+        let mut ends = turn.after.iter();
+        if is_plain && !ends.any(|end| prompt.trim_end().ends_with(end)) {
             continue;
         }
         let found = prompt.match_indices(turn.before).filter(|(at, _)| {
@@ -79,10 +75,8 @@ fn turns(prompt: &str, trimmed: fn(&str) -> &str) -> (String, bool) {
         let mut turns = Vec::new();
         for between in places.windows(2) {
             let earlier = &prompt[between[0] + turn.before.len()..between[1]];
-            let answer = earlier.match_indices(turn.answer).find(|(at, _)| {
-                // Words begin a turn only at the beginning of a line.
-                !is_plain || earlier[..*at].ends_with('\n')
-            });
+            let mut answers = earlier.match_indices(turn.answer);
+            let answer = answers.find(|(at, _)| !is_plain || earlier[..*at].ends_with('\n'));
             let (text, answered) = match answer {
                 Some((at, answer)) => (&earlier[..at], Some(&earlier[at + answer.len()..])),
                 None => (earlier, None),
@@ -96,11 +90,12 @@ fn turns(prompt: &str, trimmed: fn(&str) -> &str) -> (String, bool) {
     (trimmed(prompt).to_owned(), false)
 }
 
-/// A response without the marker that ends a turn in some chat template; `None` if it ends with none.
+/// A response without the marker that ends a turn in some chat template; `None` if it ends with none, or is nothing else.
 pub(super) fn without_end(response: &str) -> Option<&str> {
     let ends = TURNS.iter().flat_map(|turn| &turn.after);
     let mut ends = ends.filter(|end| end.starts_with('<'));
-    ends.find_map(|end| response.trim_end().strip_suffix(end))
+    let own = ends.find_map(|end| response.trim_end().strip_suffix(end));
+    own.filter(|own| !own.trim().is_empty())
 }
 
 /// A turn of the user without the system text that Llama 2's template puts into it.

@@ -203,7 +203,7 @@ impl ColumnMap {
 
     pub(super) fn preset(&self, row: &Row) -> Result<&'static Preset, String> {
         let preset = self.preset.map_or_else(|| Preset::recognise(row), Ok)?;
-        if !self.names(Field::Response) {
+        if self.needs().response && !self.names(Field::Response) {
             preset.check(row)?;
         }
         Ok(preset)

@@ -251,10 +251,9 @@ impl Row<'_> {
                 found.passed_over = Vec::new();
             }
         }
-        if field == Field::Reference
-            && !columns.needs().reference
-            && (found.values.iter()).all(|value| value.is_null() || is_marked(value.text()))
-        {
+        let is_unneeded = field == Field::Reference && !columns.needs().reference;
+        let is_none = |value: &RowValue| value.is_null() || is_marked(value.text());
+        if is_unneeded && found.values.iter().all(is_none) {
             return Ok(None);
         }
         let mut read = FieldTexts {
@@ -270,10 +269,13 @@ impl Row<'_> {
         if field == Field::Response && !read.is_list && read.texts.len() > 1 {
             read.texts = vec![self.joined(&found, &read.texts)?];
         }
+        let prompt = || {
+            let asked = columns.find(Field::Question, preset, self).ok()??;
+            asked.values.first()?.string().ok()
+        };
         // Transformers' pipelines write the prompt before what they generate.
         if (field, &*found.key) == (Field::Response, "generated_text")
-            && let Some(asked) = columns.find(Field::Question, preset, self)?
-            && let Some(Ok(prompt)) = asked.values.first().map(|value| value.string())
+            && let Some(prompt) = prompt()
             && let [text] = read.texts.as_mut_slice()
             && let Some(own) = text.strip_prefix(&*prompt)
             && !prompt.trim().is_empty()
@@ -285,6 +287,7 @@ impl Row<'_> {
             read.how = Some("without the prompt before it".into());
         }
         let ends = preset.asks_as_engines_do && field == Field::Response;
+        let ends = ends && prompt().is_some_and(|prompt| is_prompt(&prompt));
         for text in read.texts.iter_mut().filter(|_| ends) {
             if let Some(own) = without_end(text) {
                 *text = own.to_owned();
@@ -318,7 +321,7 @@ impl Row<'_> {
                 "`{key}` (the id) is blank: give it a value, or remove the key and the id is made from the content"
             ));
         }
-        if blank && field == Field::Reference && !columns.needs().reference {
+        if blank && is_unneeded {
             return Ok(None);
         }
         if blank && !matches!(field, Field::Response | Field::Other) {
@@ -337,13 +340,15 @@ impl Row<'_> {
             }
         }
         let beside = Beside(self, key, columns);
-        let is_named = columns.names(field);
+        let is_named = is_unneeded || columns.names(field);
         if let (Field::Question, [text]) = (field, read.texts.as_mut_slice())
             && !preset.asks_as_engines_do
             && !is_named
             && let Some([whole, how]) = beside.complete(text, read.how.is_none())?
         {
             *text = whole;
+            let others = &mut found.passed_over;
+            others.retain(|other| how.split([' ', ',']).all(|it| it != other));
             let taken = read.how.iter().map(|taken| format!("{taken}; "));
             read.how = Some(taken.chain([how]).collect());
         }
@@ -466,7 +471,8 @@ impl Row<'_> {
         let Some(path) = &preset.failed else {
             return Ok(None);
         };
-        let said = path.find(self)?.iter().any(|value| !value.is_null());
+        let mut values = path.find(self)?.into_iter();
+        let said = values.any(|value| !["null", "\"\""].contains(&value.text()));
         Ok(said.then(|| path.text()))
     }
 

@@ -86,6 +86,11 @@ fn a_question_is_shown_with_what_it_is_about_and_its_options() {
             "The air is nitrogen.\n\nWhich gas?",
             "doc.question (and passage)",
         ),
+        (
+            r#"{"doc_id": 1, "doc": {"question": "Which gas?", "input": "The air is nitrogen."}, "target": "nitrogen", "resps": [["nitrogen"]]}"#,
+            "The air is nitrogen.\n\nWhich gas?",
+            "doc.question (and doc.input) · ",
+        ),
         // The options of a logged sample are those of its prompt.
         (
             r#"{"doc_id": 1, "doc": {"question": "Which gas?", "options": ["oxygen", "nitrogen", "argon"]}, "target": "B", "arguments": [["Q", {}]], "resps": [["B"]]}"#,

@@ -117,13 +117,12 @@ impl JsonArray {
     }
 
     /// Passes over a key and its colon.
-    fn skip_key(&mut self) -> Result<(), DatasetError> {
+    fn skip_key(&mut self) -> Result<String, DatasetError> {
         let mut scanner = Scanner::default();
         while let Some(byte) = self.next_byte()? {
             self.bytes.take(1);
             if scanner.step(byte).is_some() {
-                self.next_byte()?;
-                return Ok(());
+                return Ok(scanner.key());
             }
         }
         Err(self.broken("object is not closed"))
@@ -233,9 +232,9 @@ impl RowReader for JsonArray {
             self.state = ArrayState::Within;
         }
         if self.end == b'}' {
-            self.skip_key()?;
+            let is_row = self.skip_key()?.parse::<usize>().is_ok();
             // Beside its rows the object may say what they are: `"type": "GEN"`.
-            if self.next_byte()?.is_some_and(|byte| byte != b'{') {
+            if self.next_byte()?.is_some_and(|byte| byte != b'{') && !is_row {
                 self.element(row)?;
                 row.clear();
                 return Ok(Next::Row);

@@ -237,12 +237,14 @@ fn read_samples(
     };
     let mut wrong = None;
     let read = |sample: &juror_data::Sample, place, wrong: &mut Option<String>| {
-        label_columns
-            .read_of(&sample.kept, place)
-            .unwrap_or_else(|why| {
+        let label = label_columns.read_of(&sample.kept, place);
+        label.unwrap_or_else(|why| {
+            // One label of several responses is shown with none of them.
+            if label_columns.read(&sample.kept).is_err() {
                 wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
-                crate::eval::Label::default()
-            })
+            }
+            crate::eval::Label::default()
+        })
     };
     let texts = if rows.is_empty() { labels } else { rows };
     if texts.is_empty() {

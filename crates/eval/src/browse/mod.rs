@@ -1,7 +1,8 @@
 //! Verdict files by place: looked through without being taken into memory, while they grow (`juror view`, `juror label`).
 //!
 //! ```text
-//! verdicts.jsonl, or its journal ─Follower─▶ Index ─Filter─▶ order ─Search─▶ Record rows, labels ──────────────────────────────▶┘
+//! verdicts.jsonl, or its journal ─Follower─▶ Index ─Filter─▶ order ─Search─▶ Record
+//! rows, labels ──────────────────────────────▶┘
 //! ```
 //!
 //! | module | what it is for |

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use juror_data::Keep;
 
-/// The fields of a label, and the keys under which data sets have them; the first that a row has counts.
+/// The fields of a label in their order, and the keys under which data sets have them; the first that a row has counts.
 ///
 /// `label` and `answer` are not among them: data sets use these for much else. `ProcessBench`'s `label`, the first wrong
 /// step, is read beside its `final_answer_correct`.
@@ -32,6 +32,9 @@ const KEYS: [(LabelField, &str); 5] = [
 
 /// `VerifierBench`'s key for the outcome.
 const VERIFIER_BENCH: &str = "gold_judgment";
+
+/// The first of the outcome's keys under which programs write what they found.
+const OF_PROGRAMS: &str = "symbolic_correct";
 
 /// Inspect's, in a sample of its logs: the values of all its scorers, which must be one.
 const INSPECT: &str = "scores.*.value";
@@ -134,19 +137,13 @@ impl LabelColumns {
                 columns.letters = Some(letters.ok_or_else(wrong)?);
                 continue;
             }
-            let (_, keys) = columns
-                .keys
-                .iter_mut()
-                .find(|(field, _)| field.name() == name.trim())
-                .ok_or_else(|| {
-                    let names = LabelField::ALL.map(LabelField::name).join(", ");
-                    format!("{name:?} is no field of a label: those are {names}, and {LETTERS}")
-                })?;
-            columns.first_error &= name.trim() != LabelField::Process.name();
-            *keys = Some(key.trim().to_owned())
-                .filter(|key| !key.is_empty())
-                .into_iter()
-                .collect();
+            let field = LabelField::from_name(name.trim()).ok_or_else(|| {
+                let names = LabelField::ALL.map(LabelField::name).join(", ");
+                format!("{name:?} is no field of a label: those are {names}, and {LETTERS}")
+            })?;
+            columns.first_error &= field != LabelField::Process;
+            let key = Some(key.trim().to_owned()).filter(|key| !key.is_empty());
+            columns.keys[field as usize].1 = key.into_iter().collect();
         }
         Ok(columns)
     }
@@ -159,10 +156,7 @@ impl LabelColumns {
     }
 
     pub fn keys(&self, field: LabelField) -> &[String] {
-        self.keys
-            .iter()
-            .find(|(other, _)| *other == field)
-            .map_or(&[], |(_, keys)| keys)
+        &self.keys[field as usize].1
     }
 
     fn find<'r>(
@@ -170,18 +164,20 @@ impl LabelColumns {
         field: LabelField,
         row: &'r Map<String, Value>,
     ) -> Option<(&str, &'r Value)> {
-        let mut keys = self.keys(field).iter();
-        keys.find_map(|key| {
-            let within = || {
-                let (outer, inner) = key.split_once('.')?;
-                row.get(outer)?.get(inner)
-            };
-            let value = row
-                .get(key)
-                .or_else(within)
-                .filter(|value| !is_missing(value))?;
-            Some((key.as_str(), value))
-        })
+        let within = |(outer, inner): (&str, &str)| row.get(outer)?.get(inner);
+        let get = |key: &str| row.get(key).or_else(|| within(key.split_once('.')?));
+        let own = |field| {
+            let keys = self.keys(field);
+            // The first may be one that the user named.
+            let programs = keys.iter().skip(1).position(|key| key == OF_PROGRAMS);
+            &keys[..programs.map_or(keys.len(), |at| at + 1)]
+        };
+        // What a program found is no label in a row that has a place for one of people.
+        let mut by_people = TRUTHS.into_iter().flat_map(own);
+        let is_theirs = by_people.any(|key| get(key).is_some());
+        let keys = [self.keys(field), own(field)][usize::from(is_theirs)];
+        let mut found = keys.iter().filter_map(|key| Some((&**key, get(key)?)));
+        found.find(|(_, value)| !is_missing(value))
     }
 
     /// The label of one of a row's samples, whose place and number are given: of several each has its own, in a list.
@@ -192,10 +188,12 @@ impl LabelColumns {
     ) -> Result<Label, String> {
         let mut own = row.clone();
         for (key, value) in TRUTHS.iter().filter_map(|field| self.find(*field, row)) {
-            let values = value.as_array().filter(|values| values.len() == count);
-            match values {
+            let values = value.as_array();
+            // Of several scorers none is that of a response.
+            let of_scorers = key == INSPECT && values.is_some_and(|values| values.len() > 1);
+            match values.filter(|values| values.len() == count) {
+                _ if of_scorers || count < 2 => continue,
                 Some(values) => own.insert(key.to_owned(), values[place].clone()),
-                None if count < 2 => continue,
                 None => {
                     return Err(format!(
                         "`{key}` is {value}, and its row has {count} responses: each needs a label, in a list of {count}, or in a row of its own"
@@ -416,6 +414,9 @@ mod tests {
             let why = read(row, [0, count]).unwrap_err();
             assert!(why.contains("`is_correct` is "), "{why}");
         }
+        // Of two scorers neither is the label of one of two responses.
+        let why = read(json!({"scores.*.value": [true, false]}), [0, 2]).unwrap_err();
+        assert!(why.contains("name the one that is the label"), "{why}");
     }
 
     /// Labels in the shapes of published data sets are read without options.
@@ -474,6 +475,37 @@ mod tests {
         ] {
             assert_eq!(read(json!({ key: 1.0 })).0, Some(true), "{key}");
         }
+        // In rows that have a place for a label of people what programs found is none.
+        for (row, expected) in [
+            (
+                json!({"overall_label": true, "exact_match": 0.5}),
+                (None, Some(true), None),
+            ),
+            (
+                json!({"process_label": true, "exact_match": 0}),
+                (None, None, Some(true)),
+            ),
+            (
+                json!({"outcome_label": null, "exact_match": 1}),
+                (None, None, None),
+            ),
+            (
+                json!({"label": {"overall": false}, "symbolic_correct": true}),
+                (None, Some(false), None),
+            ),
+            (
+                json!({"is_correct": false, "feedback": {"correct": true}}),
+                (Some(false), None, None),
+            ),
+        ] {
+            let (outcome, overall, process, _) = read(row.clone());
+            assert_eq!((outcome, overall, process), expected, "{row}");
+        }
+        // One that the user names is.
+        let named = LabelColumns::parse(&["outcome=symbolic_correct"]).unwrap();
+        let row = json!({"overall_label": true, "symbolic_correct": false});
+        let label = named.read(row.as_object().unwrap()).unwrap();
+        assert_eq!((label.outcome, label.overall), (Some(false), Some(true)));
         // In `JudgeBench`, `label` is not a label of a response.
         assert_eq!(
             read(json!({"label": "A>B", "source": "mmlu"})),

@@ -521,6 +521,28 @@ fn rows_of_other_programs_are_recognised() {
             r#"{"id": 1, "question": "q", "answer": "a", "response": "r<|im_end|>"}"#,
             "1|q|a|r<|im_end|>",
         ),
+        // An end marker may be the answer where the prompt has no chat template, and where there is nothing else.
+        (
+            "llama-factory",
+            r#"{"id": 1, "prompt": "Which token ends a turn?", "predict": "It is <|im_end|>", "label": "a"}"#,
+            "1|Which token ends a turn?|a|It is <|im_end|>",
+        ),
+        (
+            "llama-factory",
+            r#"{"id": 1, "prompt": "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n", "predict": "<|im_end|>", "label": "a"}"#,
+            "1|q|a|<|im_end|>",
+        ),
+        // Without instructions no sample of IFEval; and what a plain row has in an object is no part of its question.
+        (
+            "lm-eval",
+            r#"{"doc_id": 1, "doc": {"question": "q", "instruction_id_list": []}, "target": "a", "resps": [["r"]]}"#,
+            "1:0|q|a|r",
+        ),
+        (
+            "",
+            r#"{"id": 1, "question": "q", "doc": {"input": "text"}, "answer": "a", "response": "r"}"#,
+            "1|q|a|r",
+        ),
         (
             "",
             r#"{"id": 1, "question": "q", "answer": true, "response": "r"}"#,
@@ -798,6 +820,12 @@ fn numbered_rows_in_a_document_are_found() {
             "{columns}"
         );
     }
+    // A row that is no object is told.
+    for bad in ["null", "[]", "\"s\""] {
+        let document = details.replace(r#""more": 1"#, &format!(r#""2": {bad}"#));
+        let error = read("out.json", document.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("1 of 3 lines"), "{error}");
+    }
     // A path to one of numbered rows would judge that one alone.
     let other = r#"{"n": 2, "items": {"0": {"question": "q"}, "1": {"question": "p"}}}"#;
     let error = read("out.json", other.as_bytes()).unwrap_err().to_string();
@@ -811,9 +839,13 @@ fn failed_rows_of_promptfoo_are_left_out() {
             r#"{{"id": "{id}", "promptId": "x", "prompt": {{"raw": "q"}}, "testCase": {{"assert": [{{"type": "equals", "value": "a"}}]}}, "response": {response}}}"#
         )
     };
-    let rows = [row(1, r#"{"output": "r"}"#), row(2, r#"{"error": "down"}"#)];
+    let rows = [
+        row(1, r#"{"output": "r"}"#),
+        row(2, r#"{"error": "down"}"#),
+        row(3, r#"{"output": "s", "error": ""}"#),
+    ];
     let (samples, columns) = read("rows.jsonl", rows.join("\n").as_bytes()).unwrap();
-    assert_eq!(samples, ["1|q|a|r"]);
+    assert_eq!(samples, ["1|q|a|r", "3|q|a|s"]);
     assert!(
         columns.ends_with("1 row with an error left out"),
         "{columns}"
