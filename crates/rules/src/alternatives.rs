@@ -1,18 +1,13 @@
 //! Other ways to read what was taken for an answer: a verdict of "different" stands only if none of them is equal.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use crate::config::DecimalMark::{self, Point};
 use crate::extract::of_commas;
 use crate::lexicon::leading;
 use crate::lexicon::numbers::{denominator, roman};
 use crate::lexicon::units::is_unit;
-use crate::pattern;
 
 /// `text`, and what else it may be meant as: groups of three digits, a decimal comma, an age, Roman numerals, a time span, natural logarithms, a unit
-/// or parts after a number, a multiple, a negative sum in brackets.
+/// or parts after a number, a multiple.
 pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     let mut found = vec![text.to_owned()];
     // "12.000 Besucher"; 1.234 alone is a decimal.
@@ -23,7 +18,11 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     if first && !plain && decimal != Some(Point) && groups.all(|it| it.len() == 3) {
         found.push(number.replace('.', "") + rest);
     }
-    if decimal.is_none() && text.contains(',') {
+    // "12,000 people": thousands
+    let grouped = |it: &str| leading(it, |it| it.is_ascii_digit()) == 3;
+    let digits = text.trim_start_matches(|it: char| !it.is_ascii_digit());
+    let thousands = !digits.starts_with('0') && text.split(',').skip(1).all(grouped);
+    if decimal.is_none() && !thousands {
         found.extend(of_commas(text));
     }
     // "1.35x"
@@ -31,13 +30,9 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     found.extend(multiple.then(|| number.to_owned()));
     // "3 quarters", "0.5 M", "250 cfm"
     if let Some(name) = rest.strip_prefix(' ').filter(|_| !number.is_empty()) {
-        let letters =
-            matches!(name.len(), 1..=5) && name.bytes().all(|it| it.is_ascii_alphabetic());
-        let unit = letters && (name.len() > 1 || is_unit(name));
-        found.extend(unit.then(|| format!("{number}\\text{{ {name}}}")));
+        found.extend(is_unit(name).then(|| format!("{number}\\text{{ {name}}}")));
         found.extend(denominator(name).map(|it| format!("{number}/{it}")));
     }
-    found.extend(negative(text));
     // "23 y/o"
     found.extend(text.strip_suffix(" y/o").map(str::to_owned));
     if text.len() > 1 {
@@ -46,17 +41,6 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     found.extend(spans(text));
     found.extend(text.contains("log").then(|| text.replace("log", "ln")));
     found
-}
-
-/// A sum or a share in brackets, as accounts write what is negative, with its sign: "$(1,234)", "(5.2)%"; "(5)" is the number.
-pub(crate) fn negative(text: &str) -> Option<String> {
-    static SUM: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(
-            r"^(\\?[$€£])?\((\\?[$€£])?([0-9]+|[0-9]{1,3}(,[0-9]{3})+)(\.[0-9]+)?(\\?%)?\)(\\?%)?$",
-        )
-    });
-    let signed = text.contains(['$', '€', '£', '%', ',']) && SUM.is_match(text);
-    signed.then(|| format!("-{}", text.replace(['(', ')'], "")))
 }
 
 /// The time spans that "2:30:45" or "2:30" may be.

@@ -90,23 +90,20 @@ pub(crate) fn verdict(gold: &str, statement: &str, announced: bool, pred: &str) 
     };
     Some(if gold == stated {
         Verdict::Equal
-    } else if matches!(stated, Value::Number(..)) && sole(&gold).as_ref() == Some(&stated) {
-        // `['70']` may be the number 70, written out as text.
+    } else if matches!(stated, Value::Number(..)) && holds(&gold, &stated) {
+        // `['70']` may be the number 70, written out as text, `['1912', '15 April 1912']` a list of answers that are right.
         Verdict::Open
     } else {
         Verdict::Different
     })
 }
 
-/// The number that a text, or a list of one, holds and nothing else.
-fn sole(value: &Value) -> Option<Value> {
+/// Is a number what a text, or one of a list, holds and nothing else?
+fn holds(value: &Value, number: &Value) -> bool {
     match value {
-        Value::Text(false, text) => whole(text).filter(|it| matches!(it, Value::Number(..))),
-        Value::Sequence(_, parts) => match &**parts {
-            [part] => sole(part),
-            _ => None,
-        },
-        _ => None,
+        Value::Text(false, text) => whole(text).as_ref() == Some(number),
+        Value::Sequence(_, parts) => parts.iter().any(|it| holds(it, number)),
+        _ => false,
     }
 }
 

@@ -40,8 +40,7 @@ impl Doubts<'_> {
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 16] = [
-            (&|| is_accounted(gold) != is_accounted(pred), "a sum in brackets may be negative"),
+        let doubts: [(&dyn Fn() -> bool, &str); 15] = [
             (&|| extract::opposed(stated, said), "one side says the opposite of the other"),
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
@@ -103,8 +102,12 @@ impl Doubts<'_> {
         let [golds, preds] =
             [0, 1].map(|at| alternatives::of(&self.sides[at].text, self.configs[at].decimal));
         let says = |gold: &Answer| preds.iter().any(|it| says(it, gold, self.configs[1]));
-        // As they are written they differ.
-        golds.len() + preds.len() > 2
+        // "1,234" and "1.234"
+        let [a, b] = self.sides.map(|it| it.text.replace(',', "."));
+        let unknown = self.configs.iter().any(|it| it.decimal.is_none());
+        unknown && a == b && a.trim_start_matches('-').starts_with(is_digit)
+            // As they are written they differ.
+            || golds.len() + preds.len() > 2
             && golds
                 .iter()
                 .any(|it| parse::parse(it).is_ok_and(|it| says(&it)))
@@ -150,13 +153,6 @@ impl Doubts<'_> {
             && !extract::falls(&with.statement)
             && (without.answer.as_ref()).is_ok_and(|it| says(size, it, config))
     }
-}
-
-/// Is a sum in brackets that may be negative, and not said in words before them: "fifty cents ($0.50)"?
-fn is_accounted(side: &Side<'_>) -> bool {
-    let word = side.around().0.trim_end().rsplit(' ').next();
-    let quantity = matches!(side.answer, Ok(Answer::Quantity(_)));
-    quantity && alternatives::negative(&side.text).is_some() && word.and_then(money).is_none()
 }
 
 /// The function and the argument whose value is stated: P and A|B of "P(A|B) = 0.3".

@@ -25,6 +25,8 @@ pub(super) struct Evaluation<'t> {
     by_angles: bool,
     /// Is there a circular function of a variable?
     pub(super) angles: bool,
+    /// How long the exponents around are together.
+    bits: usize,
 }
 
 impl<'t> Evaluation<'t> {
@@ -36,6 +38,7 @@ impl<'t> Evaluation<'t> {
             homomorphic: true,
             by_angles,
             angles: false,
+            bits: 0,
         }
     }
 
@@ -115,11 +118,7 @@ impl<'t> Evaluation<'t> {
             scale = field.invert(scale).ok_or(Failure::Unknown)?;
         }
         value = field.multiply(value, scale);
-        Ok(if long.negative {
-            field.negate(value)
-        } else {
-            value
-        })
+        Ok([value, field.negate(value)][usize::from(long.negative)])
     }
 
     fn constant(&mut self, constant: Constant) -> Outcome<Element> {
@@ -142,8 +141,16 @@ impl<'t> Evaluation<'t> {
     }
 
     fn power(&mut self, base: &Expr, exponent: &Expr) -> Outcome<Element> {
-        let image = self.of(base)?;
-        self.raised(image, exponent)
+        let above = self.bits;
+        if let Ok(exponent) = fold::fold_within(exponent, FOLDING, self.budget)
+            && exponent.is_int()
+        {
+            self.bits += rational::magnitude_bits(exponent.numerator());
+        }
+        // A longer one, of a power of a power the product, is the same as others modulo p − 1.
+        let image = (self.bits <= 60).then(|| self.of(base));
+        self.bits = above;
+        self.raised(image.ok_or(Failure::Unknown)??, exponent)
     }
 
     /// base^exponent; of a sum the product of powers, of a multiple by an integer that power of a power.
@@ -170,33 +177,26 @@ impl<'t> Evaluation<'t> {
     }
 
     fn other_power(&mut self, base: Element, exponent: &Expr) -> Outcome<Element> {
-        match fold::fold_within(exponent, FOLDING, self.budget) {
-            Ok(exponent) if exponent.is_int() => self.integer_power(base, exponent.numerator()),
-            Ok(exponent) => {
-                let exponent = self.number(&exponent)?;
-                Ok(self.opaque(Draw::Power, mix(base.key(), exponent.key())))
+        let exponent = match fold::fold_within(exponent, FOLDING, self.budget) {
+            Ok(exponent) if exponent.is_int() => {
+                return self.integer_power(base, exponent.numerator());
             }
-            Err(Failure::Unknown) => {
-                let exponent = self.of(exponent)?;
-                Ok(self.opaque(Draw::Power, mix(base.key(), exponent.key())))
-            }
-            Err(failure) => Err(failure),
-        }
+            Ok(exponent) => self.number(&exponent)?,
+            Err(Failure::Unknown) => self.of(exponent)?,
+            Err(failure) => return Err(failure),
+        };
+        Ok(self.opaque(Draw::Power, mix(base.key(), exponent.key())))
     }
 
     fn integer_power(&mut self, base: Element, exponent: &IBig) -> Outcome<Element> {
         if base.is_zero() {
-            return if *exponent > IBig::ZERO {
-                Ok(base)
-            } else {
-                Err(Failure::Undefined)
-            };
+            let positive = *exponent > IBig::ZERO;
+            return positive.then_some(base).ok_or(Failure::Undefined);
         }
         if *exponent == IBig::NEG_ONE {
             self.budget.spend(2)?;
             return self.field.invert(base).ok_or(Failure::Undefined);
         }
-        // A longer one is the same as others modulo p − 1.
         let short = rational::magnitude_bits(exponent) <= 60;
         let reduced = short.then(|| signed_remainder(exponent, self.field.modulus - 1));
         Ok(self.field.power(base, reduced.ok_or(Failure::Unknown)?))

@@ -25,7 +25,7 @@ fn within_limit(gold: &Answer, pred: &Answer, config: &Config) -> Comparison {
     {
         comparison = renamed;
     }
-    if comparison.equal != Some(true)
+    if comparison.equal == Some(false)
         && let Some(renamed) = rename::constant(gold, pred, &mut context)
     {
         comparison = renamed;

@@ -1,7 +1,5 @@
 //! Numbers and expressions with what stands beside them: units, currencies, percent signs.
 
-use dashu_base::Abs;
-
 use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides};
 use super::expressions::{self, show};
@@ -10,7 +8,7 @@ use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 use crate::config::BareNumber;
-use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, SCALES};
+use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, PARTS, TURNS, kin};
 use crate::lexicon::words::POUNDS;
 use crate::parse;
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
@@ -25,7 +23,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
             format!("{a} and {b} are different currencies")
         });
     }
-    if share(gold) != share(pred) {
+    if gold.percent != pred.percent {
         return shares(gold, pred, context);
     }
     match (&gold.unit, &pred.unit) {
@@ -79,11 +77,9 @@ pub(super) fn written(quantity: &Quantity) -> Value<'_> {
 
 /// The power of ten that is the part of one which is counted: 2 of a percent sign, 6 of ppm.
 fn share(quantity: &Quantity) -> Option<usize> {
-    let unit = quantity.unit.as_ref();
-    let parts = unit.filter(|it| it.dimension == Some(NO_DIMENSION) && radian(it).is_none());
+    let parts = quantity.unit.as_ref().filter(|it| is_one(it, PARTS));
     let power = parts.map(|it| it.size.denominator().ilog(&10_u8.into()));
-    let percent = quantity.percent.then_some(2);
-    percent.or(power).filter(|it| *it > 0)
+    quantity.percent.then_some(2).or(power)
 }
 
 /// One counts parts: 50 basis points are 0.5 %, and that is 0.005.
@@ -92,11 +88,7 @@ fn shares(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compar
     let amount = |it: &Quantity| it.unit.as_ref().is_some_and(|it| it.dimension.is_some());
     let amount = |it: &&Quantity| share(it).is_none() && (amount(it) || it.currency.is_some());
     if sides.iter().any(amount) {
-        return if gold.percent || pred.percent {
-            Comparison::different("units", "a percentage is no amount")
-        } else {
-            Comparison::open("parts of one against an amount")
-        };
+        return Comparison::different("units", "a percentage is no amount");
     }
     let number = |it: &Quantity| {
         let power = share(it).unwrap_or(0).cast_signed();
@@ -111,9 +103,7 @@ fn shares(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compar
         Some(true) if verdict.method == "rational" => verdict.by("percent"),
         // A question may ask for percent: "50" is then 50 %.
         Some(false)
-            if sides
-                .iter()
-                .any(|it| share(it).is_none() && it.unit.is_none())
+            if sides.iter().any(|it| share(it).is_none())
                 && plain(gold, pred, context).equal == Some(true) =>
         {
             let reason = "a percentage against the same number without its sign";
@@ -152,14 +142,19 @@ fn both_units(
         let (a, b) = (radians(&gold.value, a), radians(&pred.value, b));
         return numbers::compare(exact(&a), exact(&b), context);
     }
-    if dimension_a != dimension_b {
+    let turns = a.name.contains("rad") || b.name.contains("rad");
+    if turns && dimension_a[TURNS] != dimension_b[TURNS] {
+        return Comparison::open("turns against an angle in radians");
+    }
+    if dimension_a[..TURNS] != dimension_b[..TURNS] {
         // "90°" may be said of a temperature.
         let mixed = |a, b: &Unit| is_degree(a) && !b.offset.is_zero();
-        // "2 Gy" and "2 Sv", "-286 kJ/mol" and "-286 kJ"
-        let scale = |it: &Dimension| it[SCALES..].iter().any(|power| *power != 0);
+        // "2 Gy" and "2 Sv", "-286 kJ/mol" and "-286 kJ", "5 ppm" and "5 mg/L"
         let same = |at: usize| at == MOLE || dimension_a[at] == dimension_b[at];
-        let moles = a.size == b.size && (0..dimension_a.len()).all(same);
-        let vague = mixed(a, b) || mixed(b, a) || scale(dimension_a) || scale(dimension_b) || moles;
+        let moles = a.size == b.size && (0..TURNS).all(same);
+        let parts = dimension_a[PARTS] != dimension_b[PARTS];
+        let kin = kin(*dimension_a) == kin(*dimension_b);
+        let vague = mixed(a, b) || mixed(b, a) || kin || moles || parts;
         if vague && plain(gold, pred, context).equal != Some(false) {
             return Comparison::open("two units that may be said of one thing");
         }
@@ -178,45 +173,23 @@ fn both_units(
         let converted = convert(&pred.value, b, a);
         numbers::compare(written(gold), exact(&converted), context)
     };
+    let said = |it: &Quantity, unit: &Unit| format!("{} {}", show(&it.value), unit.name);
     match verdict.equal {
         Some(true) if verdict.method == "rational" => verdict.by("units"),
-        Some(false) if is_rounded(gold, a, pred, b) => {
-            Comparison::open("another unit, and a value that may be rounded")
-        }
         Some(false) => context.different("units", || {
-            format!(
-                "{} {} and {} {} differ",
-                show(&gold.value),
-                a.name,
-                show(&pred.value),
-                b.name
-            )
+            format!("{} and {} differ", said(gold, a), said(pred, b))
         }),
         _ => verdict,
     }
 }
 
-/// Do two values differ by what one loses that is rounded, where the factor between their units leaves no whole numbers?
-fn is_rounded(gold: &Quantity, a: &Unit, pred: &Quantity, b: &Unit) -> bool {
-    let factor = &a.size / &b.size;
-    let whole = factor.is_int() || (Rational::ONE / factor).is_int();
-    let near =
-        |a: &Rational, b: &Rational| (a - b).abs() * Rational::from(1_000) <= b.clone().abs();
-    matches!((convert(&gold.value, a, b), &pred.value), (Expr::Number(a), Expr::Number(b)) if !whole && near(&a, b))
-}
-
 /// A value in another unit of the same dimension.
 fn convert(value: &Expr, from: &Unit, to: &Unit) -> Expr {
-    if to.size.is_zero() {
-        return value.clone();
-    }
     let factor = &from.size / &to.size;
     let shift = (&from.offset - &to.offset) / &to.size;
     let value = scaled(value, &factor);
-    if shift.is_zero() {
-        return value;
-    }
     match value {
+        value if shift.is_zero() => value,
         Expr::Number(value) => Expr::Number(value + shift),
         value => Expr::Add(vec![value, Expr::Number(shift)]),
     }
@@ -254,10 +227,8 @@ fn one_unit(
     // `½nm` may be half of n times m.
     let lettered = unit.name.len() <= 3 && unit.name.bytes().all(|it| it.is_ascii_alphabetic());
     if verdict.equal == Some(false) && lettered && !naming::is_constant(&without.value) {
-        let letters = unit
-            .name
-            .chars()
-            .map(|it| Expr::symbol(it.encode_utf8(&mut [0; 4])));
+        let letters = unit.name.chars();
+        let letters = letters.map(|it| Expr::symbol(it.encode_utf8(&mut [0; 4])));
         let value = expressions::product(with.value.clone(), Expr::Multiply(letters.collect()));
         let as_letters = ordered(&value, without, context, swapped);
         if as_letters.equal == Some(true) {
@@ -272,6 +243,14 @@ fn one_unit(
     {
         let radians = in_radians(&with.value, unit);
         return ordered(&radians, without, context, swapped);
+    }
+    // Basis points may be base pairs, or bits per second.
+    if verdict.equal == Some(false) && is_one(unit, PARTS) && without.unit.is_none() {
+        let verdict = shares(a, b, context);
+        let vague = verdict.equal == Some(true) && share(with) == Some(4);
+        return Some(verdict)
+            .filter(|_| !vague)
+            .unwrap_or_else(|| Comparison::open("basis points against a number"));
     }
     verdict
 }
@@ -299,10 +278,15 @@ pub(super) fn exact(expr: &Expr) -> Value<'_> {
     Value { expr, places: None }
 }
 
+/// Does a unit measure only what stands at a place of dimensions?
+fn is_one(unit: &Unit, at: usize) -> bool {
+    let alone = |it: Dimension| it[at] == 1 && it.iter().filter(|power| **power != 0).count() == 1;
+    unit.dimension.is_some_and(alone)
+}
+
 /// Is a unit the degree of an angle, or a part of one?
 fn is_degree(unit: &Unit) -> bool {
-    let alone = |it: Dimension| it[7] == 1 && it.iter().filter(|power| **power != 0).count() == 1;
-    unit.dimension.is_some_and(alone)
+    is_one(unit, 7)
 }
 
 /// The size of a unit in radians, which are plain numbers.

@@ -5,7 +5,7 @@ use super::context::Context;
 use super::expressions;
 use super::numbers::{self, Value};
 use crate::algebra::{self, Expr};
-use crate::answer::{Answer, Endpoint, Interval, Matrix, Quantity, Relation};
+use crate::answer::{Answer, Endpoint, Interval, Matrix, Operator, Quantity, Relation};
 
 /// An answer with letters exchanged: each first of a pair becomes the second, all at once.
 pub(super) fn letters(answer: &Answer, pairs: &[(Box<str>, Box<str>)]) -> Answer {
@@ -60,8 +60,8 @@ pub(super) fn compare(
     undecided
 }
 
-/// Compares two antiderivatives, each with a constant: `sin^2 x + C` and `-cos^2 x + K` differ by what is the same for other letters. `None` where
-/// they are none, or may differ.
+/// Compares two antiderivatives: those that call their constant differently, `x^2 + C` and `x^2 + K`, and those that differ by one, as
+/// `sin^2 x + C` and `-cos^2 x + C` do: by what is the same for another letter. `None` where they are none, or may differ.
 pub(super) fn constant(
     gold: &Answer,
     pred: &Answer,
@@ -83,26 +83,40 @@ pub(super) fn constant(
         Some((Expr::Add(rest), name(&terms[at])?))
     };
     let ((a, own), (b, other)) = (split(gold)?, split(pred)?);
-    let all = algebra::variables_of([&a, &b]);
+    let equation = |it: &Relation| it.operators == [Operator::Equal] && it.modulus.is_none();
     let stated = match (gold, pred) {
-        (Answer::Relation(a), Answer::Relation(b)) => a.sides.first() == b.sides.first(),
-        _ => true,
+        (Answer::Relation(a), Answer::Relation(b)) => {
+            equation(a) && equation(b) && a.sides[0] == b.sides[0]
+        }
+        (a, b) => ![a, b].iter().any(|it| matches!(it, Answer::Relation(_))),
     };
-    let sure = [own, other].iter().any(|it| it.starts_with(['C', 'K']));
-    if !(stated && sure) || all.iter().any(|it| **it == *own || **it == *other) {
+    // Of a line another one may be meant.
+    let curved = algebra::any(&a, &mut |it| {
+        let bends = matches!(it, Expr::Power(_) | Expr::Call(..));
+        bends && !algebra::variables_of([it]).is_empty()
+    });
+    if let [letter] = algebra::variables_of([&a, &b]).as_slice()
+        && stated
+        && curved
+        && letter.starts_with(char::is_lowercase)
+        && matches!((own, other), ("C", "C" | "K") | ("K", "C"))
+    {
+        let difference = Expr::Add(vec![a, expressions::product(Expr::integer(-1), b)]);
+        let moved = algebra::replace(&difference, &mut |part| {
+            matches!(part, Expr::Symbol(_)).then(|| Expr::symbol("'"))
+        });
+        let [a, b] = [&difference, &moved].map(Value::of);
+        let verdict = context.quietly(|context| numbers::compare(a, b, context));
+        return Some(verdict).filter(|it| it.equal == Some(true));
+    }
+    let within = |it: &Answer, name: &str| letters_of(it).iter().any(|own| **own == *name);
+    let capital = [own, other].iter().any(|it| it.starts_with(['C', 'K']));
+    if !capital || own == other || within(gold, other) || within(pred, own) {
         return None;
     }
-    let difference = Expr::Add(vec![a, expressions::product(Expr::integer(-1), b)]);
-    let moved = algebra::replace(&difference, &mut |part| match part {
-        Expr::Symbol(name) => Some(Expr::symbol(&[&**name, "'"].concat())),
-        _ => None,
-    });
-    // Capitals may be known constants: then nothing else is added.
-    let free = !all.is_empty() && all.iter().all(|it| it.starts_with(char::is_lowercase));
-    let moved = if free { moved } else { Expr::integer(0) };
-    let [a, b] = [&difference, &moved].map(Value::of);
-    let verdict = context.quietly(|context| numbers::compare(a, b, context));
-    Some(verdict).filter(|it| it.equal == Some(true))
+    let renamed = letters(pred, &[(other.into(), own.into())]);
+    Some(context.quietly(|context| context.answers(gold, &renamed)))
+        .filter(|it| it.equal == Some(true))
 }
 
 fn permutations(letters: &mut Vec<Box<str>>, from: usize, found: &mut Vec<Vec<Box<str>>>) {
@@ -143,13 +157,13 @@ fn map(answer: &Answer, change: &mut dyn FnMut(&Expr) -> Expr) -> Answer {
         Answer::Difference(pair) => {
             Answer::Difference(Box::new((map(&pair.0, change), map(&pair.1, change))))
         }
-        Answer::Matrix(matrix) => Answer::Matrix(Matrix {
-            rows: matrix
-                .rows
-                .iter()
+        Answer::Matrix(matrix) => {
+            let rows = matrix.rows.iter();
+            let rows = rows
                 .map(|row| row.iter().map(&mut *change).collect())
-                .collect(),
-        }),
+                .collect();
+            Answer::Matrix(Matrix { rows })
+        }
         Answer::Ratio(parts) => Answer::Ratio(parts.iter().map(change).collect()),
         other => other.clone(),
     }

@@ -339,7 +339,10 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
     let formula = formula.filter(|it| it.start <= boxed.start && boxed.end <= it.end);
     let joins = |it: &str| {
         let at = it.rfind('\\').unwrap_or(it.len());
-        words::JOINS_BOX.contains_exactly(it[at..].trim_end_matches('{'))
+        // "\log_2 "
+        let command = it[at..].trim_end_matches('{');
+        let (name, below) = command.split_once('_').unwrap_or((command, ""));
+        words::JOINS_BOX.contains_exactly(name) && !below.contains([' ', '='])
     };
     let Some(formula) = formula else {
         let glued = |it: char| it.is_ascii_digit() || it == '-';

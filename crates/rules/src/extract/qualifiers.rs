@@ -121,6 +121,17 @@ pub(crate) fn deny(text: &str) -> bool {
     has(text, &words::DENIES)
 }
 
+/// Do words in brackets after an answer say that it is none, or that one of several is none: "rejected", "reject -5", "the latter is extraneous"?
+pub(super) fn reject(aside: &str, several: bool) -> bool {
+    let aside = aside.trim();
+    let (first, rest) = aside.split_once(' ').unwrap_or((aside, ""));
+    words::REJECTS.contains(aside)
+        || several && words::REJECTS.contains(first) && rest.contains(is_digit)
+        || several
+            && words::NAMES_ONE_OF_SEVERAL.begin(aside).is_some()
+            && (deny(aside) || has(aside, &words::REJECTS))
+}
+
 /// Does a sentence only say what would be, or what somebody might think: "If it applied, the answer would be 40."?
 pub(super) fn supposes(sentence: &str) -> bool {
     let sentence = sentence.rsplit(" but ").next().unwrap_or(sentence);

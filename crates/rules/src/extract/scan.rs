@@ -405,9 +405,6 @@ impl<'t> Scanner<'t> {
         }
         if let Some(open) = self.open {
             let rest = self.text[open.content..].trim();
-            // "$(1,250)"
-            let sum = rest.trim_end_matches('.').strip_suffix(')');
-            let rest = sum.map_or(rest, |it| it.trim_start_matches('('));
             let currency = open.delimiter == Delimiter::Dollar
                 && (rest.is_empty()
                     || rest

@@ -248,13 +248,14 @@ impl<'t> Search<'t, '_, '_> {
         if text.is_empty() {
             return;
         }
-        // "x = 2 or x = -1 (rejected)", but not "x = 2 (we reject -1)"
+        // "x = 2 or x = -1 (rejected)"
         let rest = self.source.text[reading.range.end..].trim_start_matches([' ', '$', '*']);
+        let inner = text.trim_end_matches('}').strip_suffix(')');
+        let inner = inner.and_then(|it| Some(it.rsplit_once('(')?.1));
         let aside = rest.strip_prefix('(').and_then(|it| it.split(')').next());
         let several = [", ", " or ", " and "].iter().any(|it| text.contains(it));
-        let denies = |it: &str| words::has(it, &words::REJECTS) || several && qualifiers::deny(it);
-        let aside = aside.filter(|it| several || !it.contains(words::is_digit));
-        let rejected = aside.is_some_and(denies) || words::has(&text, &words::REJECTS);
+        let several = several && !text.starts_with(['(', '[', '<']);
+        let rejected = (inner.or(aside)).is_some_and(|it| qualifiers::reject(it, several));
         let mut qualified = said.qualified || rejected && text.contains(words::is_digit);
         if let Some(list) = list {
             (text, option) = (Cow::Owned(list.letters), None);

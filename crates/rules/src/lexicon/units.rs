@@ -8,22 +8,33 @@ const UNITS: &str = include_str!("units.tsv");
 const PREFIXES: &str = include_str!("prefixes.tsv");
 const CURRENCIES: &str = include_str!("currencies.tsv");
 
-/// Exponents of length, mass, time, current, temperature, amount, luminosity, angle, information; from [`SCALES`] on of what has a scale of
-/// its own: activity, equivalent dose, luminous flux, level, biological activity, equivalents, osmotic activity.
-pub(crate) type Dimension = [i8; 16];
+/// Exponents of length, mass, time, current, temperature, amount, luminosity, angle, information; from the tenth on of what has a scale of
+/// its own: level, biological activity, apparent power, activity, equivalent dose, luminous flux, equivalents, osmotic activity; turns and parts.
+pub(crate) type Dimension = [i8; 19];
 
 /// The symbols of these in `units.tsv`.
 #[rustfmt::skip]
-const BASES: [&str; 16] = [
-    "m", "kg", "s", "A", "K", "mol", "cd", "deg", "bit", "Bq", "Sv", "lm", "dB", "IU", "Eq", "Osm",
+const BASES: [&str; 19] = [
+    "m", "kg", "s", "A", "K", "mol", "cd", "deg", "bit", "dB", "IU", "VA", "Bq", "Sv", "lm", "Eq", "Osm", "turn", "part",
 ];
 
-/// The place of the mole, and of the first scale.
+/// The places of the mole, and of turns and parts of a whole, which are plain numbers, too.
 pub(crate) const MOLE: usize = 5;
-pub(crate) const SCALES: usize = 9;
+pub(crate) const TURNS: usize = 17;
+pub(crate) const PARTS: usize = 18;
 
 /// That of a plain number.
 pub(crate) const NO_DIMENSION: Dimension = [0; BASES.len()];
+
+/// A dimension, what may be measured beside its own scale in that: activity in s⁻¹, a dose in J/kg, light in cd, equivalents in mol.
+pub(crate) fn kin(mut dimension: Dimension) -> Vec<i8> {
+    #[rustfmt::skip]
+    let kin = [(12, 2, -1), (13, 0, 2), (13, 2, -2), (14, 6, 1), (15, MOLE, 1), (16, MOLE, 1)];
+    for (scale, base, times) in kin {
+        dimension[base] = dimension[base].wrapping_add(dimension[scale].wrapping_mul(times));
+    }
+    dimension[..12].to_vec()
+}
 
 /// A unit in one word: its dimension, and its size as a fraction times a power of ten.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +47,8 @@ pub(crate) struct UnitWord {
     pub denominator: u128,
     /// The power of ten of its prefix.
     pub power: i32,
+    /// Is a long name a unit only right after a number alone, unless it is marked as one?
+    marked: bool,
 }
 
 /// Units by name, with and without prefixes, in the singular.
@@ -48,8 +61,7 @@ static WORDS: LazyLock<Table<String, UnitWord>> = LazyLock::new(|| {
         let of_kind = prefixes.iter().filter(move |row| row[0] == kind);
         of_kind.flat_map(move |row| {
             let power = row[1].parse().unwrap_or(0);
-            let spellings = row[2].split(' ');
-            spellings.flat_map(move |prefix| {
+            row[2].split(' ').flat_map(move |prefix| {
                 names(own).map(move |name| ([prefix, name].concat(), UnitWord { power, ..unit }))
             })
         })
@@ -57,15 +69,16 @@ static WORDS: LazyLock<Table<String, UnitWord>> = LazyLock::new(|| {
     plain.chain(prefixed).collect()
 });
 
-/// Short units that may stand bare after a number: do they need a space before them?
-static BARE: LazyLock<Table<&'static str, bool>> = LazyLock::new(|| {
+/// Short units that may stand bare after a number: right after it (0), after a space (1), or after a space where that is all that is said (2).
+static BARE: LazyLock<Table<&'static str, u8>> = LazyLock::new(|| {
     let fields = rows(UNITS).filter_map(|row| row.get(4).copied());
     fields
         .flat_map(|field| {
+            let (field, alone) = field.split_once('*').unwrap_or((field, ""));
             let (tight, spaced) = field.split_once(';').unwrap_or((field, ""));
-            let of =
-                |names: &'static str, space| names.split_whitespace().map(move |it| (it, space));
-            of(tight, false).chain(of(spaced, true))
+            let of = |names: &'static str, how| names.split_whitespace().map(move |it| (it, how));
+            let others = of(spaced, 1).chain(of(alone, 2));
+            of(tight, 0).chain(others)
         })
         .collect()
 });
@@ -86,6 +99,7 @@ fn entry(row: &[&'static str]) -> Option<UnitWord> {
         numerator,
         denominator: denominator.checked_mul(scale)?,
         power: 0,
+        marked: row.get(4).is_some_and(|it| it.starts_with('*')),
     })
 }
 
@@ -125,12 +139,12 @@ pub(crate) fn is_unit(name: &str) -> bool {
     unit_word(name).is_some()
 }
 
-/// Are these letters right after a number, without anything to mark them, a unit and nothing else? `spaced`: a space stands before them.
-pub(crate) fn is_bare_unit(letters: &str, spaced: bool) -> bool {
-    match BARE.get(letters) {
-        Some(needs_space) => spaced || !needs_space,
-        None => letters.len() >= 3 && is_unit(letters),
-    }
+/// Are these letters, which stand after a number as `how` of [`BARE`] says, without anything to mark them, a unit and nothing else?
+pub(crate) fn is_bare_unit(letters: &str, how: u8) -> bool {
+    let long = || unit_word(letters).filter(|_| letters.len() >= 3);
+    let own = BARE.get(letters);
+    let own = own.or_else(|| long().map(|it| 2 * u8::from(it.marked)));
+    own.is_some_and(|own| own <= how)
 }
 
 /// Currencies by their names: the code, and how many of what is named make one.

@@ -75,6 +75,8 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     }
     let run = usize::from(token.run);
     let letters = parser.source(parser.pos(), parser.pos() + run);
+    let alone = || start == 0 && units::unit(parser.source(1, parser.limit()).trim()).is_some();
+    let how = u8::from(spaced) + u8::from(spaced && parser.pos() == 1 && alone());
     let known = if run == 1 {
         // Only right after a number: plain, or "10π" and "2√3" without a command of LaTeX.
         let value = parser.source(start, parser.pos());
@@ -83,9 +85,9 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
                 .chars()
                 .all(|it| it.is_ascii_digit() || ".π√".contains(it));
         let plain = written || parser.pos() == start + 1 || is_power_of_ten_before(parser);
-        plain && is_bare_unit(letters, spaced) && !is_term_of_formula(parser, start)
+        plain && is_bare_unit(letters, how) && !is_term_of_formula(parser, start)
     } else {
-        is_bare_unit(letters, spaced)
+        is_bare_unit(letters, how)
             || currency(letters).is_some()
             || long_currency(parser.source(parser.pos(), parser.pos() + run + 1)).is_some()
             || words::ABBREVIATED.contains(letters)

@@ -149,7 +149,7 @@ fn join_decimal_comma<'t>(text: &'t str, lexed: &mut Lexed<'t>) {
                 && suffix.len() <= 3
                 && text
                     .get(letter.start as usize..)
-                    .is_some_and(|unit| is_bare_unit(unit.trim(), true))
+                    .is_some_and(|unit| is_bare_unit(unit.trim(), 2))
         }
     };
     if !(tight && measured && plain(whole_index) && plain(fraction_index)) {
