@@ -99,12 +99,9 @@ impl OutcomeRules {
 
     /// Which labelled parts of the reference are right in the response: [`Verifier::parts`]. Empty but under [`RulesProfile::Strict`].
     pub fn parts(&self, reference: &str, response: &str) -> Vec<Option<bool>> {
-        match self.profile {
-            RulesProfile::Strict => {
-                Verifier::new(Profile::Strict, self.config.clone()).parts(reference, response)
-            }
-            _ => Vec::new(),
-        }
+        let is_strict = self.profile == RulesProfile::Strict;
+        let verifier = is_strict.then(|| Verifier::new(Profile::Strict, self.config.clone()));
+        verifier.map_or_else(Vec::new, |it| it.parts(reference, response))
     }
 
     /// Profile, emulated version and settings that are not the default, for a run's manifest.

@@ -33,7 +33,7 @@ pub struct Subject {
 
 impl Subject {
     /// Judges the attacks and counts, a report for each of the families that are attacks under the protocol; without the rules,
-    /// so that it is the judge alone that is measured, on blank responses too. `None` where the run is interrupted.
+    /// so that it is the judge alone that is measured. `None` where the run is interrupted.
     ///
     /// # Errors
     /// When the model cannot be loaded, or its engine fails.
@@ -50,7 +50,6 @@ impl Subject {
             seed: self.seed,
             constrained: !self.free,
             rules: RulesMode::Off,
-            audit: 1.0,
             ..self.text.run_options(1)
         };
         let jobs = jobs::by_question(samples, options.trials, |_, _| false);

@@ -861,7 +861,7 @@ fn pairs_of_better_and_worse_responses_are_recognised() {
     };
     let (better, worse) = (turns("r"), turns("s"));
     for (preset, row) in [
-        ("preference", r#"{"id": 1, "question": "q", "chosen": "r", "rejected": "s", "answer": "a"}"#.to_owned()),
+        ("preference-question", r#"{"id": 1, "question": "q", "chosen": "r", "rejected": "s", "answer": "a"}"#.to_owned()),
         ("preference", r#"{"id": 1, "prompt": "q", "chosen": "r", "rejected": "s", "messages": [{"role": "user", "content": "q"}], "answer": "a"}"#.to_owned()),
         ("preference-conversations", format!(r#"{{"id": 1, "chosen": {better}, "rejected": {worse}, "answer": "a"}}"#)),
         ("preference", format!(r#"{{"id": 1, "prompt": "q", "chosen": {better}, "rejected": {worse}, "messages": {better}, "answer": "a"}}"#)),
@@ -870,6 +870,10 @@ fn pairs_of_better_and_worse_responses_are_recognised() {
         assert_eq!(samples, ["1:0|q|a|r", "1:1|q|a|s"], "{columns}");
         assert!(columns.starts_with(&format!("{preset} rows: ")), "{columns}");
     }
+    // Where there is a response, what was chosen may be anything.
+    let row =
+        br#"{"id": 1, "question": "q", "answer": "a", "pred": "r", "chosen": 1, "rejected": 0}"#;
+    assert_eq!(read("rows.jsonl", row).unwrap().0, ["1|q|a|r"]);
 }
 
 #[test]

@@ -209,11 +209,10 @@ impl<'a> VerdictBuilder<'a> {
         !self.is_audited(&subject.sample) && (self.has_no_answer(&subject.sample) || is_wrong())
     }
 
-    /// Whether the response says nothing (with the rules off: is blank), a fact of which no judge is asked. A score may be given for it.
+    /// Whether the response says nothing, a fact of which no judge is asked unless the rules are off. A score may be given for it.
     fn has_no_answer(&self, sample: &Sample) -> bool {
-        let (text, is_off) = (&sample.student_answer, self.options.rules == RulesMode::Off);
-        let is_asked = !self.yields.score && !self.yields.first_error;
-        is_asked && (!is_off || text.trim().is_empty()) && says_nothing(text)
+        let is_asked = self.options.rules == RulesMode::Off || self.yields.score;
+        !is_asked && !self.yields.first_error && says_nothing(&sample.student_answer)
     }
 
     /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or another shard, decides alike.
