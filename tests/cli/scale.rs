@@ -156,11 +156,11 @@ fn an_over_long_response_is_too_long_and_nothing_else() {
     let peaceful = Folder::new();
     peaceful.write("in.jsonl", &plain);
     let (expected, usual) = watch(peaceful.juror(&words(JUDGE)).spawn().unwrap());
-    // Text, one word without an end, spaces, other scripts; and a text that is only a little too long.
+    // Text, one word without an end, mostly spaces, other scripts; and a text that is only a little too long.
     for (word, bytes) in [
         ("So I add them again and find 2. ", 20 << 20),
         ("a", 8 << 20),
-        (" ", 8 << 20),
+        ("       a", 8 << 20),
         ("加", 8 << 20),
         ("e\u{301}", 8 << 20),
         ("1", 300_000),

@@ -289,8 +289,8 @@ impl Labels {
             )
         } else {
             anyhow!(
-                "no row has a label: name its key with `--label-columns FIELD=KEY`, as in `--label-columns outcome=KEY`. The keys of the \
-                 first row: {keys}. Looked for {looked_for}"
+                "no row has a label: name its key with `--label-columns FIELD=KEY`, as in `--label-columns outcome=KEY` (of several responses \
+                 in a row each needs its own). The keys of the first row: {keys}. Looked for {looked_for}"
             )
         })
         .or_usage()

@@ -239,10 +239,7 @@ fn read_samples(
     let read = |sample: &juror_data::Sample, place, wrong: &mut Option<String>| {
         let label = label_columns.read_of(&sample.kept, place);
         label.unwrap_or_else(|why| {
-            // One label of several responses is shown with none of them.
-            if label_columns.read(&sample.kept).is_err() {
-                wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
-            }
+            wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
             crate::eval::Label::default()
         })
     };

@@ -194,11 +194,9 @@ impl LabelColumns {
             match values.filter(|values| values.len() == count) {
                 _ if of_scorers || count < 2 => continue,
                 Some(values) => own.insert(key.to_owned(), values[place].clone()),
-                None => {
-                    return Err(format!(
-                        "`{key}` is {value}, and its row has {count} responses: each needs a label, in a list of {count}, or in a row of its own"
-                    ));
-                }
+                // The one value is not known to be of this response.
+                None if values.is_none() => own.insert(key.to_owned(), Value::Null),
+                None => continue,
             };
         }
         self.read(&own)
@@ -410,9 +408,10 @@ mod tests {
             read(json!({"subject": "s"}), [1, 2]),
             Ok((None, Some("s".to_owned())))
         );
-        for (row, count) in [(one, 2), (list.clone(), 3), (list, 1)] {
-            let why = read(row, [0, count]).unwrap_err();
-            assert!(why.contains("`is_correct` is "), "{why}");
+        assert_eq!(read(one, [0, 2]), Ok((None, Some("s".to_owned()))));
+        for count in [1, 3] {
+            let why = read(list.clone(), [0, count]).unwrap_err();
+            assert!(why.contains("name the one that is the label"), "{why}");
         }
         // Of two scorers neither is the label of one of two responses.
         let why = read(json!({"scores.*.value": [true, false]}), [0, 2]).unwrap_err();
