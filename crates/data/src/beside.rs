@@ -187,7 +187,7 @@ fn shown((label, text): &Choice) -> String {
     format!("{label}) {}", text.trim())
 }
 
-/// The number of elements of a list that a text shows as JSON, Python or NumPy does.
+/// The number of elements of a list that a text shows as JSON, Python or `NumPy` does.
 fn count_of_shown(text: &str) -> Option<usize> {
     let list: Option<Vec<Json>> = serde_json::from_str(text.trim()).ok();
     let of_python = || Some(list_of_python(&text.replace("' '", "', '"))?.len());
