@@ -190,7 +190,10 @@ pub(super) fn read_suffix(
             return Some((Suffix::Currency(code, parts), end));
         }
     }
-    if let Some(mut unit) = units::unit(trimmed) {
+    // "500 mg of folic acid"
+    let of = trimmed.split_once(" of ").filter(|_| !strict);
+    let partial = || units::unit(of?.0);
+    if let Some(mut unit) = units::unit(trimmed).or_else(partial) {
         if unit.name.contains('\\') {
             unit.name = plain_text(trimmed).into();
         }
@@ -200,14 +203,10 @@ pub(super) fn read_suffix(
         return None;
     }
     let name = plain_text(trimmed);
-    let name = name
-        .trim_matches(['.', ' ', '~'])
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words = name.trim_matches(['.', ' ', '~']).split_whitespace();
     Some((
         Suffix::Unit(Unit {
-            name: name.into(),
+            name: words.collect::<Vec<_>>().join(" ").into(),
             dimension: None,
             size: Rational::from(1),
             offset: Rational::from(0),
