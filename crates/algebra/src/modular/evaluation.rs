@@ -118,7 +118,8 @@ impl<'t> Evaluation<'t> {
             scale = field.invert(scale).ok_or(Failure::Unknown)?;
         }
         value = field.multiply(value, scale);
-        Ok([value, field.negate(value)][usize::from(long.negative)])
+        let minus = field.negate(value);
+        Ok(if long.negative { minus } else { value })
     }
 
     fn constant(&mut self, constant: Constant) -> Outcome<Element> {

@@ -175,7 +175,8 @@ impl LabelColumns {
         // What a program found is no label in a row that has a place for one of people.
         let mut by_people = TRUTHS.into_iter().flat_map(own);
         let is_theirs = by_people.any(|key| get(key).is_some());
-        let keys = [self.keys(field), own(field)][usize::from(is_theirs)];
+        let all = self.keys(field);
+        let keys = if is_theirs { own(field) } else { all };
         let mut found = keys.iter().filter_map(|key| Some((&**key, get(key)?)));
         found.find(|(_, value)| !is_missing(value))
     }

@@ -876,19 +876,24 @@ fn pairs_of_better_and_worse_responses_are_recognised() {
     assert_eq!(read("rows.jsonl", row).unwrap().0, ["1|q|a|r"]);
 }
 
-#[test]
-fn the_steps_of_trl_are_those_of_one_response() {
-    let row = r#"{"prompt": "q", "completions": ["One.", "Two."], "labels": [true, false]}"#;
-    let needs = crate::Needs {
+/// A row read for a protocol that does without a reference, and what else it needs.
+fn without_reference(row: &str, other: impl Fn(&mut crate::Needs)) -> Loaded {
+    let mut needs = crate::Needs {
         reference: false,
-        steps: true,
         ..crate::Needs::default()
     };
+    other(&mut needs);
     let options = LoadOptions {
         columns: crate::ColumnMap::default().with_needs(needs),
         ..LoadOptions::default()
     };
-    let loaded = Files::one(row).rows(&options).unwrap();
+    Files::one(row).rows(&options).unwrap()
+}
+
+#[test]
+fn the_steps_of_trl_are_those_of_one_response() {
+    let row = r#"{"prompt": "q", "completions": ["One.", "Two."], "labels": [true, false]}"#;
+    let loaded = without_reference(row, |needs| needs.steps = true);
     let sample = &loaded.samples[0];
     assert_eq!(sample.student_answer, "One.\n\nTwo.");
     assert_eq!(sample.steps, ["One.", "Two."]);
@@ -909,16 +914,7 @@ fn the_steps_of_trl_are_those_of_one_response() {
 #[test]
 fn annotations_of_alpaca_eval_are_pairs() {
     let row = r#"{"instruction": "q", "output_1": "s", "generator_1": "gpt4_turbo", "output_2": "r", "generator_2": "m", "annotator": "w", "preference": 1.9}"#;
-    let needs = crate::Needs {
-        reference: false,
-        other: true,
-        ..crate::Needs::default()
-    };
-    let options = LoadOptions {
-        columns: crate::ColumnMap::default().with_needs(needs),
-        ..LoadOptions::default()
-    };
-    let loaded = Files::one(row).rows(&options).unwrap();
+    let loaded = without_reference(row, |needs| needs.other = true);
     let sample = &loaded.samples[0];
     let read = [
         &sample.question,
