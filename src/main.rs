@@ -1,10 +1,4 @@
 //! The `juror` command: arguments in, exit code out.
-//!
-//! | room | what it is for |
-//! |---|---|
-//! | [`cli`] | arguments into options, results into text; one file per subcommand |
-//! | [`verify`] | the rules on a stream of pairs (`juror verify`) |
-//! | [`mod@bench`] | how fast a judge is, measured (`juror bench`) |
 
 mod bench;
 mod cli;

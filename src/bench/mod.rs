@@ -3,19 +3,6 @@
 //! ```text
 //! Workload ─▶ jobs ─▶ measure(model, sizes) ─▶ Measured ─▶ Report ─▶ table, JSON
 //! ```
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | [`workload`] | the requests |
-//! | [`mod@measure`] | one run |
-//! | [`recorder`], [`statistics`] | what is recorded on the way, and its percentiles |
-//! | [`ceiling`] | what the device can do at best, measured |
-//! | `cost` | what a run must cost at least |
-//! | [`estimate`] | what a run of `juror judge` will take (`--dry-run`) |
-//! | [`limit`] | what kept a run from being faster |
-//! | [`breakdown`], [`report`] | where the time went; all figures |
-//! | [`session`] | from a model's files to figures |
-//! | [`shared`] | one loaded model for several runs |
 
 pub(crate) mod breakdown;
 pub(crate) mod ceiling;

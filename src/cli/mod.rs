@@ -1,13 +1,6 @@
 //! The command line: raw arguments become resolved options, results become text. One file per subcommand.
 //!
 //! Data goes to files or standard output; messages go to standard error.
-//!
-//! | file | what it is for, beside the commands |
-//! |---|---|
-//! | `inputs`, `rows`, `columns` | which rows are read, and how |
-//! | `chat`, `endpoint`, `engine`, `prompt_choice`, `rules`, `sampling`, `several`, `model_name`, `download` | judges as the user says them |
-//! | `output`, `table`, `progress`, `work` | files, tables and progress |
-//! | `short_help`, `manual`, `without_effect` | help; options that change nothing are refused |
 
 /// Ends a command with wrong usage, or input that cannot be read.
 macro_rules! bail_usage {

@@ -1,13 +1,5 @@
 //! Language models in batches: from a folder of weights and token ids to completions.
 //!
-//! | room | what it is for |
-//! |---|---|
-//! | [`checkpoint`] | a model's files as validated weights and settings: GGUF, Safetensors, `config.json` |
-//! | [`text`] | tokenizer, chat template, and a model's thinking separated from its answer |
-//! | [`model`] | from weights and tokens to logits: decoder, attention, CPU and CUDA kernels |
-//! | [`grammar`] | answers of a given form: JSON schemas and grammars as the tokens that may come next |
-//! | [`engine`] | continuous batching over a paged KV cache: scheduler, prefix cache, sampler |
-//!
 //! Items in the prelude of `juror` warn of missing documentation.
 
 #![allow(

@@ -1,17 +1,5 @@
 //! Models and data sets from the Hugging Face hub, kept in the cache that its Python library keeps: what one fetched, the other has.
 //!
-//! | module | what it is for |
-//! |---|---|
-//! | `name` | ids, commits, tags and file names, checked before they become paths |
-//! | `settings` | `HF_HOME`, `HF_TOKEN`, `HF_ENDPOINT` and their like |
-//! | `client`, `url` | the hub's requests over HTTP, its redirects |
-//! | `error_response`, `retry` | what an error status means, and when to try again |
-//! | `download`, `hash` | files in parallel, each resumable, each checked against the hash that names it |
-//! | [`http`] | certificates, addresses and waits, for clients of other servers too |
-//! | `cache` | the folders `blobs`, `refs`, `snapshots` and their locks |
-//! | [`layout`], `needed` | a model's files: their names, which a judge needs, which cannot be run |
-//! | `data_set`, `splits` | data sets: the name, and the Parquet files of one split |
-//!
 //! Of models only configuration, tokenizer, chat template, and Safetensors or GGUF weights are fetched. Pickled weights never are: reading a
 //! pickle runs code. Why this is not the crate `hf-hub`: `docs/decisions/hub.md`.
 

@@ -1,11 +1,4 @@
 //! The files that inputs stand for, and their rows: JSON lines, a JSON array, CSV or Parquet, detected by content.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `foreign` | files of other kinds, named |
-//! | `bytes`, `line` | a source's bytes, decompressed; lines of limited length |
-//! | `json_lines`, `json_array`, `csv`, `parquet` | the rows of each format |
-//! | `document`, `archive` | rows that lie in an object among other things, or in a zip archive |
 
 mod archive;
 mod bytes;

@@ -7,14 +7,6 @@
 //! Nothing of a verdict is kept in memory: the output is copied from the journal, line by line in input order, by an index of where each line is
 //! ([`Finished`]).
 //!
-//! | file | what it does |
-//! |---|---|
-//! | `manifest` | what decides the verdicts of a run, and how two runs differ |
-//! | `contents` | reads a journal, refuses one of another run, and passes on what is finished; `juror-judge` continues from there |
-//! | `finished` | which trials are finished, and where their lines are |
-//! | `kept` | the verdicts of a finished run, for comparison with an output |
-//! | `checksum` | the checksum at the end of every line |
-//!
 //! The journal stays when the output is complete. Running the same command once more then finds every trial finished, and writes the same output again
 //! without judging anything.
 

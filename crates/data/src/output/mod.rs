@@ -1,10 +1,4 @@
 //! Writes files by atomic rename, never over somebody else's, and the finished verdicts in input order.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `file`, `target` | the files that a command may write; what kind of file a path leads to |
-//! | `mark` | how a file shows that an earlier run wrote it |
-//! | `format`, `table` | an output's format by its name; CSV and Parquet |
 
 mod file;
 mod format;

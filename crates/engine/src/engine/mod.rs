@@ -13,20 +13,6 @@
 //! [`Guide`], which may append known tokens, say which may be chosen, and end the generation.
 //! What it promises is that a completion depends on its request alone: not on what else is in the batch, on what was
 //! cached, on chunking or on preemption.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `core`, `thread` | the loop of steps; a thread of its own for it |
-//! | `scheduler`, [`sequence`] | which tokens go through the model next; a request as it is worked on |
-//! | [`block_pool`] | which KV blocks are in use, which hold a known prefix |
-//! | `windows` | the blocks of layers with windows, where they have a pool of their own |
-//! | `state_pool` | which slots hold recurrent states, live ones and snapshots |
-//! | [`step_model`] | what the engine needs of a model |
-//! | [`sampler`], [`random`], [`logprobs`] | tokens chosen from logits, by random numbers of the request's key |
-//! | [`guide`] | what steers a generation |
-//! | [`drafts`] | tokens drafted from the prompt |
-//! | `out_of_memory` | what becomes smaller when memory runs out |
-//! | [`stats`] | counters, and what each step did |
 
 pub(crate) mod block_pool;
 mod core;

@@ -6,23 +6,6 @@
 //! AttentionShape, blocks ─▶ Attention ─┘
 //! ```
 //!
-//! | file | what it is for |
-//! |---|---|
-//! | [`decoder`] | the transformer, parameterised by its [`ModelConfig`](crate::checkpoint::ModelConfig) |
-//! | [`attention`] | the paged KV cache and attention over it, behind one trait |
-//! | [`recurrence`] | recurrent layers and the states of sequences in them |
-//! | [`linear`], `feed_forward`, `rope`, [`ops`] | the decoder's parts |
-//! | `tensor_reader` | a checkpoint's tensors, brought to the one form that the decoders compute with |
-//! | [`batch`] | one step's packed tokens and block tables |
-//! | [`cpu`] | the vectorised loops under all of these on the CPU |
-//! | [`cuda`] | kernels and the decoder's path through them on NVIDIA GPUs |
-//! | [`device`] | `--device`: CPU, CUDA, Metal; a GPU's memory |
-//! | [`memory`] | what a device and its host have free, and what a model takes of it |
-//! | [`precision`] | `--dtype`, `--quantize`, `--kv-dtype`: what weights, activations, keys and values are stored in |
-//! | `prefix` | a template's keys and values, kept in a file from one start to the next |
-//! | [`profile`] | where a step's time goes |
-//! | `shard` | the part of a model that one of several GPUs holds |
-//!
 //! On the CPU the logits of a token are **bitwise** the same whatever else is in the step, however its prompt was
 //! chunked and whether its prefix was shared (`tests/model/attention.rs`, `tests/model/golden_logits.rs`). Every sum is taken in an
 //! order that depends on the model and on absolute positions alone, never on how many rows are computed together.

@@ -4,16 +4,6 @@
 //! verdicts.jsonl, or its journal ─Follower─▶ Index ─Filter─▶ order ─Search─▶ Record
 //! rows, labels ──────────────────────────────▶┘
 //! ```
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | `source` | which file holds the verdicts, and its bytes by place |
-//! | `follow` | reads what a growing file has more than before |
-//! | `index` | what is kept of each verdict: 72 bytes, and 110 of its sample |
-//! | `filter` | which verdicts are wanted, and in which order |
-//! | `search` | those whose texts hold what is looked for |
-//! | `record` | a verdict with its sample, read from their files |
-//! | `summary` | counts and figures of all verdicts |
 
 mod filter;
 mod follow;

@@ -6,15 +6,6 @@
 //! verdicts.jsonl ──────┘
 //! ```
 //!
-//! | file | what it is for |
-//! |---|---|
-//! | `judged` | rows and verdicts brought together by id; the verdicts of a sample's trials in some 64 bytes |
-//! | [`hard`] | samples on which the trials disagree |
-//! | [`pairs`] | preference pairs |
-//! | [`best`] | the best of several responses, and what the best of n is worth |
-//! | [`sft`] | accepted responses |
-//! | `output` | the chosen samples as rows of trainers |
-//!
 //! Texts stay in their files, are read again when they are written, and then only some hundred at a time.
 
 pub mod best;

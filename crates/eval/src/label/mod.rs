@@ -1,13 +1,4 @@
 //! Labels by people (`juror label`): which samples are asked for, the file that the labels go to, and how far two people agree.
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | `said` | what a person says of a response, and the key for it |
-//! | `file` | the file of labels: a line each, on disk before it counts |
-//! | `queue` | which samples are asked for, and in which order |
-//! | `session` | one person's way through the queue: label, skip, undo |
-//! | `pair` | the labels of two people: agreement, and one set of both |
-//! | `page` | the queue in a browser (feature `serve`) |
 
 mod file;
 #[cfg(feature = "serve")]

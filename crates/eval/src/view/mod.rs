@@ -1,11 +1,4 @@
 //! Verdicts as pages for the browser of this machine (`juror view`): for files too large for one page, and for runs that go on.
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | `query` | what of a page's address is asked for, and addresses |
-//! | `shown` | a verdict as the record that pages show; counts in words |
-//! | `pages` | the pages, written as their records are found |
-//! | `routes` | which address shows what |
 
 mod pages;
 mod query;

@@ -1,10 +1,4 @@
 //! Models by name: what `--model` takes.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | this one | a name as a model's files: built in, a folder, a GGUF file, an alias, or an id on the hub |
-//! | `known_judges` | models that are known to judge, with their aliases (`models/known-judges.toml`) |
-//! | [`shapes`] | models by name whose shape is known, for random weights |
 
 pub mod known_judges;
 pub mod shapes;

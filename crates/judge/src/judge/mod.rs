@@ -1,22 +1,4 @@
 //! From samples to verdicts: the pipeline.
-//!
-//! | room or file | what it is for |
-//! |---|---|
-//! | `text` | a judge's text side: what it sees of a sample |
-//! | `read` | a completion becomes a verdict |
-//! | `ask` | a prompt becomes a request, and what constrains its answer |
-//! | [`together`] | the verdicts of several judges, trials or responses as one |
-//! | [`session`] | `juror judge` as a whole: journal, resumption, engines, output file |
-//! | `run` | [`run()`]: the pipeline from rows to verdicts, with a model or with rules alone |
-//! | `loaded` | [`Judge`]: a model that stays loaded and judges again and again |
-//! | `service` | a judge that many clients ask at once, fair between them (`juror serve`) |
-//! | `judges`, `shared_memory` | several services that give a verdict together, and share their devices |
-//! | [`jobs`] | which trials are to be run, and in which order |
-//! | [`cache`] | answers kept in files, for later runs |
-//! | [`answers`] | answers that another engine wrote become verdicts (`juror batch import`) |
-//! | `keeper` | verdicts into journal, summary and standard output |
-//! | [`build`] | from a model's weights to an engine, and how large that is |
-//! | [`summary`] | a run in numbers |
 
 pub mod answers;
 mod ask;

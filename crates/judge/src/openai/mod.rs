@@ -1,19 +1,5 @@
 //! OpenAI's chat and text completions (<https://platform.openai.com/docs/api-reference>), answered with a model here: requests
 //! into prompts, completions into answers. Batch files and the server use it.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | [`request`] | a request's body: what is asked, and how tokens are chosen |
-//! | `unapplied` | parameters that are not applied: refused, unless they change nothing |
-//! | [`conversation`] | [`ChatModel`](conversation::ChatModel): messages as the token ids that a model sees |
-//! | `form` | the form that an answer must have, such as a JSON schema |
-//! | `tools` | an answer that is the call of a function |
-//! | `stop` | texts that end an answer |
-//! | `logprobs` | log-probabilities of an answer's tokens |
-//! | `echo` | the prompt before the answer, with those of its tokens |
-//! | [`generation`] | what the engine is asked for a request |
-//! | [`response`] | completions as an answer's body |
-//! | `streaming` | an answer in pieces |
 
 pub mod conversation;
 mod echo;

@@ -10,14 +10,6 @@
 //! Whatever happens is a message to one thread, which alone knows who waits for what: a submission, a step of a backend, its
 //! failure, sleep, wake, the end. Others see what it has published: the phase and the counts.
 //!
-//! | file | what it is for |
-//! |---|---|
-//! | `owner` | the thread: what is asked, what is known, what the backends have |
-//! | `life` | its phases: loading, ready, draining, asleep, ended |
-//! | `queue` | a queue that is fair between clients |
-//! | `guided` | what a request's guide has learnt |
-//! | `backend` | what answers requests: an engine on a device, or a server elsewhere |
-//!
 //! A run, the server and a batch are clients. What is asked twice is answered once: what a model writes depends on the request's key alone. What is asked by a
 //! client that has gone is still answered, for it will ask again, but after all that somebody waits for.
 

@@ -8,23 +8,6 @@
 //! | `POST /v1/chat/completions`, `/v1/completions`, `GET /v1/models` | clients of OpenAI's API | `openai` |
 //! | `POST /sleep`, `/wake_up`, `GET /is_sleeping`, `/health`, `/ready`, `/metrics` | whoever runs the server | `operation` |
 //!
-//! Beside the routes:
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `local` | pages for the browser of this machine alone (`juror view`, `juror label --page`) |
-//! | `connection` | accepts connections; slow and idle ones are cut off |
-//! | `access` | who may ask, and whose request it is |
-//! | `body` | a request's body within its limits |
-//! | `budget` | memory for requests, shared fairly |
-//! | `weight` | what a JSON value takes in memory |
-//! | `error` | every error as JSON |
-//! | `log` | a line for each request |
-//! | `rows` | rows of a request as samples, and their verdicts |
-//! | `rollout` | a policy's text: the question and the response without chat markup |
-//! | `stream` | bodies that come in pieces; the tokens of a generation as they come |
-//! | `metrics` | counters and histograms for Prometheus |
-//!
 //! The server refuses nothing because it is busy: connections, bodies and samples wait. See `docs/decisions/serve.md`.
 
 mod access;

@@ -1,13 +1,6 @@
 //! What goes over the wire between a client and a server of OpenAI's API, for whoever stands at either end: the server here, a server that is
 //! asked, and batch files.
 //!
-//! | file | what it is for |
-//! |---|---|
-//! | this one | the two routes; why a server cannot be asked ([`EndpointError`]); how many bytes a token stands for (`BYTES_PER_TOKEN`) |
-//! | [`answer`] | an engine's answer, read |
-//! | [`logprobs`] | log-probabilities of its tokens, read |
-//! | [`form`] | the form of an answer in the words of servers |
-//!
 //! Requests are read, and answers written, in `crate::openai`, which needs a model here for it.
 
 pub(crate) mod answer;

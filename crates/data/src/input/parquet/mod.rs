@@ -1,11 +1,6 @@
 //! Parquet: row after row, nested columns as JSON objects and lists.
 //!
 //! The `parquet` crate reads the format. What a footer claims is held against the file first, and a panic of the crate is an error of the file.
-//!
-//! | file | what it does |
-//! |---|---|
-//! | `footer` | the schema and the row groups, held against the file's size |
-//! | `cells`, `arrow` | values as JSON, by what the file says of its columns |
 
 mod arrow;
 mod cells;

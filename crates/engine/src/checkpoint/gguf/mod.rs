@@ -2,15 +2,6 @@
 //!
 //! A file's metadata becomes the texts that a folder of the Hugging Face hub would hold (`config.json`, `tokenizer.json`,
 //! `tokenizer_config.json`), and its tensors get the hub's names, so that everything after that is the same for both.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | [`header`] | the format: metadata and where tensors lie |
-//! | `blocks` | numbers of tensors that are stored in blocks |
-//! | `metadata` | values of the metadata, checked |
-//! | `config` | sizes, as `config.json` |
-//! | `names` | tensors by their names on the hub |
-//! | `vocabulary` | the tokenizer, as `tokenizer.json` |
 
 use juror_hub::layout::is_gguf;
 use std::collections::BTreeMap;

@@ -2,17 +2,6 @@
 //!
 //! Headers are read and checked at [`Weights::open`]; each tensor is read when it is asked for, so that at most one is in
 //! memory beside the model. What a header claims is checked against the length of its file.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `safetensors`, `gguf_tensors` | the tensors of files |
-//! | `quantized`, `integers` | linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors |
-//! | `codes` | such layers as they are stored, for kernels that multiply with them |
-//! | `computed`, `adapted` | tensors computed when they are read, as with an adapter |
-//! | `stacked` | experts of a layer in one tensor |
-//! | `output_head` | whether there is a head beside the embedding table |
-//! | `check` | missing, misshapen and unknown tensors |
-//! | `random` | random weights |
 
 use std::collections::BTreeMap;
 use std::ops::Range;

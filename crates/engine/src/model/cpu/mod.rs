@@ -4,16 +4,6 @@
 //! keep one promise that libraries for dense algebra do not: **each output is one chain of operations whose order does
 //! not depend on how many rows are computed in the same call, nor on the number of threads.**
 //!
-//! | module | what it does |
-//! |---|---|
-//! | `matmul`, `panels` | products of weights in f32, f16 and bf16, and how they are laid out |
-//! | `quantized` | products of quantised weights: `Q4_0`, `Q4_1`, `Q5_0`, `Q5_1`, `Q8_0`, `Q4_K`, `Q5_K`, `Q6_K`, MXFP4 |
-//! | `delta` | the delta rule of Gated `DeltaNet` layers |
-//! | `elementwise`, `exp`, `half` | norms, rotations, activations; the exponential; 16-bit numbers |
-//! | `buffer` | memory of weights, which the system has back as soon as they are dropped |
-//! | `prefetch` | reading ahead of one row's product |
-//! | [`instructions`] | which instruction set all of these use |
-//!
 //! Bits are the same on every processor with fused multiply-add (x86-64-v3 and newer, `AArch64`).
 
 pub(crate) mod buffer;

@@ -1,22 +1,5 @@
 //! NVIDIA GPUs: our own kernels (`kernels/`), and the decoder's path through them.
 //!
-//! | file | what it is for |
-//! |---|---|
-//! | [`plan`] | which thread block attends to which keys: pure host code, compiled and tested everywhere |
-//! | [`mxfp4`], [`fragments`] | experts in MXFP4, and weights in FP8 and four bits, in the order of the kernels, the same |
-//! | `kv_scales` | what keys and values are divided by in a cache in FP8, the same |
-//! | `device` | settings of a device when it is opened; how much memory is free |
-//! | `array`, `pinned`, `kernel` | device memory; locked host memory; kernels found, loaded, launched |
-//! | `operations`, `experts` | one function around each kernel, which checks what it gives to it |
-//! | `gemm`, `linear` | matrix products by cuBLASLt, in bf16, f16 and FP8 |
-//! | `grouped`, `tiles` | products of experts, and with weights that stay as the checkpoint stores them; in tiles of how many rows |
-//! | `paged`, `caches` | a KV cache, and attention over it; one for each kind of layer |
-//! | `delta` | recurrent layers, and the states of sequences in them |
-//! | `expert_weights` | the experts' weights as numbers, in FP8, in MXFP4 or as stored |
-//! | `layers`, `buffers`, `decoder` | the decoder's weights, its activations and its step |
-//! | `nccl`, `parallel` | sums over several GPUs; a model in parts on them |
-//! | `upload`, `sampling` | a step's numbers on their way to the device, and the chosen tokens on their way back |
-//!
 //! The fast path is for bf16 and f16, and for heads of 32, 64, 128, 256 and 512; everything else goes through candle's operations
 //! ([`crate::model::Decoder`]), with which it is compared.
 //!

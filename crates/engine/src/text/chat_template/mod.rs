@@ -2,16 +2,7 @@
 //!
 //! A template is rendered as Hugging Face transformers' `apply_chat_template` renders it
 //! (<https://huggingface.co/docs/transformers/chat_templating>), to the character, by minijinja
-//! (docs/decisions/chat-templates.md):
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `environment` | minijinja with the settings of transformers, and what it lacks |
-//! | `json` | `tojson` as Python's `json.dumps`, and floats |
-//! | [`probe`] | a model's template is tried in a child of the program before it is rendered here |
-//! | `options` | what a user may ask of a template |
-//! | `tokenizer_config` | where template and special tokens are found |
-//! | [`clock`] | what `strftime_now` tells: one moment for a whole run |
+//! (docs/decisions/chat-templates.md).
 //!
 //! The special tokens of `tokenizer_config.json` are variables (`bos_token`, …) where they are set, and do not exist
 //! where they are not; `tools` and `documents` exist and are none.

@@ -6,15 +6,6 @@
 //!
 //! The stop rule, token by token, and the reading of a finished completion go the same way, so a generation is never
 //! stopped at a verdict that would not be read.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `style` | what a user may say: `--thinking-style`, `--thinking-tags` |
-//! | `tag_pairs` | which tags of a model's vocabulary and chat template surround its thinking |
-//! | `tag_mask` | tags that are known by their letters, masked piece by piece |
-//! | `token_roles` | tags and channels that are known by their token ids: which tokens are the answer |
-//! | `harmony` | the channels of gpt-oss |
-//! | `phase` | whether a judge still thinks, for constrained answers |
 
 mod harmony;
 mod phase;

@@ -9,14 +9,6 @@
 //!
 //! Nothing is put around a text, whatever the tokenizer's post-processor says: the chat template writes `bos_token` if the
 //! model wants one, as with transformers' `apply_chat_template(tokenize=True)`. A raw prompt gets it ([`Tokenizer::around`]).
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `control_tokens` | the twin without added tokens |
-//! | `prefix` | what is put before a text |
-//! | `shared_model` | vocabulary and merges, which the twins share |
-//! | `growth`, `lower_bound` | how much longer a text may become; how many tokens it has at least |
-//! | `stream`, `token_bytes` | tokens decoded one by one; the bytes that they stand for |
 
 mod control_tokens;
 mod growth;

@@ -1,13 +1,4 @@
 //! From a model's weights to an engine: the fastest implementation that the device has, then as large a KV cache as there is memory for.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | `options` | [`EngineOptions`]: what the user asked of an engine |
-//! | `devices` | [`ModelDevices`]: those that hold one model |
-//! | [`lengths`] | [`WorkloadLengths`]: how long prompts and completions will be |
-//! | [`size`] | from those and the free memory to the [`EngineConfig`]: how large the engine is |
-//! | [`plain`] | a model computed by the plain operations, on any device |
-//! | `cuda` | a model computed by the CUDA kernels |
 
 #[cfg(feature = "cuda")]
 mod cuda;

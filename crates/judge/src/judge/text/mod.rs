@@ -1,14 +1,4 @@
 //! A judge's text side: what it sees of a sample.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | [`model`] | a judge: a model's text side under a protocol |
-//! | `model_text` | the text side of any model: tokenizer, configuration, recommended sampling |
-//! | [`source`] | where a judge's model is: here, or behind a server |
-//! | [`prompt`], `field_text` | a sample as the token ids that a judge sees |
-//! | `generation` | how tokens are chosen and how many, where the user does not say |
-//! | `domain` | what a judge says it can judge (`judge.json`) |
-//! | [`own`] | the judge's own solutions, made before it sees a response |
 
 pub(crate) mod domain;
 mod field_text;

@@ -1,11 +1,4 @@
 //! Several verdicts on one sample or question as one.
-//!
-//! | file | what it is for |
-//! |---|---|
-//! | this one | the verdicts of a cascade's or a panel's judges: by files, by the server and by [`Together::judge`] one rule says who is asked and what comes of it |
-//! | [`panel`], [`cascade`] | several judges that vote; a larger one where a smaller one is unsure |
-//! | [`compare`] | responses ranked |
-//! | `groups`, [`consensus`] | the responses to one question together; what several trials of one sample say |
 
 pub mod cascade;
 pub mod compare;
