@@ -1,8 +1,8 @@
 //! Constrained answers of a model that writes nonsense: every one of them is a verdict.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use candle_core::{DType, Device, Tensor};
 use juror_data::Sample;
@@ -24,7 +24,19 @@ use serde_json::{Value, json};
 
 use crate::devices::Keep;
 
-/// Logits from a hash of token and position.
+/// Numbers without a pattern.
+static NOISE: LazyLock<Vec<f32>> = LazyLock::new(|| {
+    let mut state = 1_u64 << 63;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / 4e6
+    };
+    (0..1 << 16).map(|_| next()).collect()
+});
+
+/// Logits that begin in the noise at a hash of token and position.
 struct Nonsense {
     vocab: usize,
 }
@@ -34,13 +46,10 @@ impl LogitsModel for Nonsense {
         let mut logits = Vec::with_capacity(batch.logits.len() * self.vocab);
         for &at in &batch.logits {
             let (token, position) = (batch.tokens[at as usize], batch.positions[at as usize]);
-            let mut state = u64::from(token) << 32 | u64::from(position) | 1 << 63;
-            logits.extend((0..self.vocab).map(|_| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                (state >> 40) as f32 / 4e6
-            }));
+            let hash =
+                (u64::from(token) << 32 | u64::from(position)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let first = (hash >> 40) as usize % (NOISE.len() - self.vocab);
+            logits.extend_from_slice(&NOISE[first..first + self.vocab]);
         }
         let shape = (batch.logits.len(), self.vocab);
         Ok(Tensor::from_vec(logits, shape, &Device::Cpu)?)

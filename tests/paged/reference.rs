@@ -109,18 +109,20 @@ impl Attention for Reference {
                         })
                         .collect();
                     let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    let sum: f64 = scores.iter().map(|score| (score - high).exp()).sum();
+                    let weights: Vec<f64> =
+                        scores.iter().map(|score| (score - high).exp()).collect();
+                    let sum: f64 = weights.iter().sum();
                     lse[query] = (high + sum.ln()) as f32;
-                    for d in 0..head_dim {
-                        let weighted: f64 = scores
-                            .iter()
-                            .enumerate()
-                            .map(|(position, score)| {
-                                (score - high).exp()
-                                    * f64::from(values[entry(first + position) + d])
-                            })
-                            .sum();
-                        output[query * head_dim + d] = (weighted / sum) as f32;
+                    let mut weighted = vec![0.0; head_dim];
+                    for (position, weight) in (first..seen).zip(weights) {
+                        let value = &values[entry(position)..][..head_dim];
+                        for (total, &value) in weighted.iter_mut().zip(value) {
+                            *total += weight * f64::from(value);
+                        }
+                    }
+                    let output = &mut output[query * head_dim..][..head_dim];
+                    for (output, weighted) in output.iter_mut().zip(weighted) {
+                        *output = (weighted / sum) as f32;
                     }
                 }
             }
