@@ -1,12 +1,14 @@
 //! What stands beside a question and belongs to it: what it is about, and the options it has.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::columns::ColumnMap;
+use super::columns::{ColumnMap, Field};
 use super::path::KeyPath;
+use super::preset::Preset;
 use super::row::{Row, RowValue, spelled_plainly};
 use super::texts::list_of_python;
 
@@ -151,6 +153,46 @@ impl<'a> Beside<'_, 'a> {
         ))
     }
 
+    /// Of an answer that is one of the options, which stand beside it or beside the question: the text of a letter, or the letter of a text. None where a text
+    /// may be taken for a letter, or where the question has the options under other letters.
+    pub(super) fn other_form(&self, answer: &str, preset: &'static Preset) -> Option<String> {
+        let Self(row, _, columns) = self;
+        let asked = columns.find(Field::Question, preset, row).ok()?;
+        let asked = asked.unwrap_or_default();
+        let within = Some(&*asked.key).filter(|key| key.contains('.'));
+        let beside = |key: &str| Beside(row, key, columns).options().ok()?;
+        let options = self.options().ok()?;
+        let (_, options) = options.or_else(|| beside(within?))?;
+        let asked = asked
+            .values
+            .first()
+            .and_then(|asked| match asked.messages() {
+                Some(messages) => Some(messages.question().ok()?.text),
+                None => asked.string().ok(),
+            });
+        let asked = asked.unwrap_or_default();
+        let forms = options
+            .iter()
+            .map(|it| [&*it.0, bare(it).unwrap_or(&it.1).trim()]);
+        let forms: Vec<[&str; 2]> = forms.collect();
+        let plain = |text: &&str| text.trim_matches([' ', '(', ')', '.']).to_lowercase();
+        let all: HashSet<String> = forms.iter().flatten().map(plain).collect();
+        let is_letter = |label: &str| label.len() == 1 && label.starts_with(char::is_alphabetic);
+        let is_in = |[label, text]: &[&str; 2]| {
+            let marks = [") ", ". ", ": ", ")** ", ".** "];
+            marks
+                .iter()
+                .any(|mark| asked.contains(&format!("{label}{mark}{text}")))
+        };
+        let is_clear = all.len() == 2 * forms.len() && forms.iter().all(|it| is_letter(it[0]));
+        if !is_clear || are_in(&asked, &options) && !forms.iter().all(is_in) {
+            return None;
+        }
+        let is_it = |it: &&str| plain(it) == plain(&answer);
+        let [label, text] = forms.iter().find(|form| form.iter().any(is_it))?;
+        Some((*if is_it(label) { text } else { label }).to_owned())
+    }
+
     /// The options, and the key of all, or those of the first and the last.
     fn options(&self) -> Result<Option<(String, Vec<Choice>)>, String> {
         for [paths, labels] in &KEYS.options {
@@ -178,13 +220,16 @@ impl<'a> Beside<'_, 'a> {
     }
 }
 
+/// The text of an option that begins with its label, without that.
+fn bare((label, text): &Choice) -> Option<&str> {
+    let rest = text.trim_start_matches([' ', '(']).strip_prefix(&**label)?;
+    rest.strip_prefix([')', '.', ':'])
+}
+
 /// An option after its label, unless it begins with it.
-fn shown((label, text): &Choice) -> String {
-    let own = text.trim_start_matches([' ', '(']).strip_prefix(&**label);
-    if own.is_some_and(|rest| rest.starts_with([')', '.', ':'])) {
-        return text.trim().to_owned();
-    }
-    format!("{label}) {}", text.trim())
+fn shown(choice: &Choice) -> String {
+    let (label, text) = (&choice.0, choice.1.trim());
+    bare(choice).map_or_else(|| format!("{label}) {text}"), |_| text.to_owned())
 }
 
 /// The number of elements of a list that a text shows as JSON, Python or `NumPy` does.

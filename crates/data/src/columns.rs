@@ -138,14 +138,12 @@ impl ColumnMap {
             }
             named.push((field, key.to_owned()));
         }
-        let lookups =
-            Field::ALL.map(
-                |field| match named.iter().find(|(other, _)| *other == field) {
-                    Some((_, key)) if key.is_empty() => Lookup::Content,
-                    Some((_, key)) => Lookup::Named(KeyPath::parse(key)),
-                    None => Lookup::Preset,
-                },
-            );
+        let lookup = |field| match named.iter().find(|(other, _)| *other == field) {
+            Some((_, key)) if key.is_empty() => Lookup::Content,
+            Some((_, key)) => Lookup::Named(KeyPath::parse(key)),
+            None => Lookup::Preset,
+        };
+        let lookups = Field::ALL.map(lookup);
         Ok(Self {
             lookups,
             named: named.into_iter().map(|(_, key)| key).collect(),
@@ -246,11 +244,14 @@ impl ColumnMap {
             }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
-                // Tables have a null where a row has no value: it counts only if there is nothing else.
+                // Tables have a null or a blank where a row has no value: it counts only if there is nothing else.
+                let must_speak = field == Field::Question && self.needs.question
+                    || field == Field::Reference && self.needs.reference;
+                let is_none = |it: &RowValue| it.is_null() || must_speak && it.is_blank();
                 let mut null: Option<Found> = None;
                 let mut passed_over: Vec<String> = Vec::new();
                 let mut take = |key: &str, values: Vec<RowValue<'a>>, is_of_each| {
-                    let is_null = values.iter().all(|value| value.is_null());
+                    let is_null = values.iter().all(is_none);
                     match (&found, is_null) {
                         (Some(_), true) => {}
                         // What holds the value that was found is no other one, nor is a response of the same object.
@@ -283,10 +284,7 @@ impl ColumnMap {
                     }
                 }
                 let found = found.or(null.filter(|_| field != Field::Id));
-                Ok(found.map(|found| Found {
-                    passed_over,
-                    ..found
-                }))
+                Ok(found.map(|it| Found { passed_over, ..it }))
             }
         }
     }

@@ -84,6 +84,12 @@ impl DatasetError {
         |source| Self::Read { file, source }
     }
 
+    /// What could not be kept in a temporary file.
+    pub(super) fn spool(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        |source| Self::Spool { what, source }
+    }
+
     /// Whether the user's input or options are at fault, not the machine.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Spool { .. })
@@ -164,8 +170,7 @@ impl BadLines {
         if self.total > told {
             listed.push(format!("… and {} more", self.total - told));
         }
-        let listed = listed.iter().map(|line| escaped(line).to_string());
-        listed.collect()
+        (listed.iter().map(|line| escaped(line).to_string())).collect()
     }
 }
 

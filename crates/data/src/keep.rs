@@ -61,10 +61,8 @@ impl Keep {
 
     /// The keys that are not marked in `found`, as text for a message; `None` if all are.
     pub fn nowhere(&self, found: &[bool]) -> Option<String> {
-        let keys = self.paths.iter().zip(found);
-        let nowhere = keys.filter(|(_, found)| !**found);
-        let nowhere = nowhere.map(|(path, _)| path.text());
-        let nowhere: Vec<&str> = nowhere.collect();
+        let nowhere = self.paths.iter().zip(found).filter(|(_, found)| !**found);
+        let nowhere: Vec<&str> = nowhere.map(|(path, _)| path.text()).collect();
         (!nowhere.is_empty()).then(|| nowhere.join(", "))
     }
 

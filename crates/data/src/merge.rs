@@ -247,11 +247,8 @@ impl Part {
             let text = |verdict: &Verdict| serde_json::to_string(verdict).ok();
             text(&kept) == text(verdict)
         });
-        if same {
-            Ok(())
-        } else {
-            Err(self.wrong("it is not the verdict that its journal has: it was edited"))
-        }
+        let edited = "it is not the verdict that its journal has: it was edited";
+        same.then_some(()).ok_or_else(|| self.wrong(edited))
     }
 
     fn wrong(&self, reason: &str) -> MergeError {

@@ -136,10 +136,8 @@ impl Messages {
         let is_unknown = |role: &&str| !is_known(role);
         match self.0.iter().filter_map(Message::role).find(is_unknown) {
             Some(role) => {
-                let known = roles()
-                    .map(|[role, ..]| role)
-                    .collect::<Vec<_>>()
-                    .join(", ");
+                let known: Vec<&str> = roles().map(|[role, ..]| role).collect();
+                let known = known.join(", ");
                 Err(format!(
                     "chat messages with the role `{role}`, which is not known: the roles are {known}"
                 ))

@@ -119,12 +119,11 @@ impl Preset {
                 let found = path.find(row)?;
                 Ok::<_, String>(found.iter().any(|value| !value.is_null()))
             };
+            let wanted = preset.when.iter().map(|path| (path, true));
+            let wanted = wanted.chain(preset.unless.iter().map(|path| (path, false)));
             let mut has_all = true;
-            for path in &preset.when {
-                has_all = has_all && has(path)?;
-            }
-            for path in &preset.unless {
-                has_all = has_all && !has(path)?;
+            for (path, is_there) in wanted {
+                has_all = has_all && has(path)? == is_there;
             }
             if has_all {
                 found.push(preset);

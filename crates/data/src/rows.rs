@@ -152,30 +152,25 @@ impl Rows {
         Ok(samples)
     }
 
-    /// The bytes of the rows at `positions`, in that order; they are read in the order in which they lie in the files.
+    /// The bytes of the rows at `positions`, which are in the order in which they lie in the files.
     fn read(&self, positions: &[usize]) -> Result<Vec<Vec<u8>>, DatasetError> {
-        let entry = |at: usize| self.entries[positions[at]];
-        let mut order: Vec<usize> = (0..positions.len()).collect();
-        order.sort_unstable_by_key(|&at| (entry(at).file, entry(at).offset));
-        let mut lines = vec![Vec::new(); positions.len()];
-        let mut rest = order.as_slice();
+        let entry = |&at: &usize| self.entries[at];
+        let (mut lines, mut rest) = (Vec::with_capacity(positions.len()), positions);
         let mut bytes = Vec::new();
-        while let Some(&first) = rest.first() {
+        while let Some(first) = rest.first() {
             let (file, start) = (entry(first).file, entry(first).offset);
-            let of_file = rest.iter().map(|&at| entry(at));
-            let of_file = of_file.take_while(|row| row.file == file);
+            let of_file = rest.iter().map(entry).take_while(|row| row.file == file);
             let (count, end) = together(of_file.map(|row| (row.offset, row.length)));
             bytes.resize((end - start) as usize, 0);
             self.read_at(file, start, &mut bytes)
                 .map_err(|source| match source.kind() {
-                    io::ErrorKind::UnexpectedEof => self.changed(positions[first]),
+                    io::ErrorKind::UnexpectedEof => self.changed(*first),
                     _ => DatasetError::unreadable(self.name(file))(source),
                 })?;
-            for &at in &rest[..count] {
-                let row = entry(at);
+            lines.extend(rest[..count].iter().map(entry).map(|row| {
                 let from = (row.offset - start) as usize;
-                lines[at].extend_from_slice(&bytes[from..from + row.length as usize]);
-            }
+                bytes[from..from + row.length as usize].to_vec()
+            }));
             rest = &rest[count..];
         }
         Ok(lines)
@@ -267,10 +262,9 @@ impl Rows {
     }
 
     fn name(&self, file: u32) -> String {
-        self.files.get(file as usize).map_or_else(
-            || "the temporary copy of the input".to_owned(),
-            |path| path.display().to_string(),
-        )
+        let path = self.files.get(file as usize);
+        let name = path.map(|path| path.display().to_string());
+        name.unwrap_or_else(|| "the temporary copy of the input".to_owned())
     }
 }
 
@@ -321,10 +315,8 @@ impl<'o> RowsBuilder<'o> {
             (None, Some((index, offset))) if index + part == sample.index => (SPOOL, offset),
             (None, _) => {
                 let copied = self.spool.add(row.line, self.output);
-                let offset = copied.map_err(|source| DatasetError::Spool {
-                    what: format!("a copy of {}, which cannot be read twice,", row.source),
-                    source,
-                })?;
+                let what = format!("a copy of {}, which cannot be read twice,", row.source);
+                let offset = copied.map_err(DatasetError::spool(what))?;
                 self.copied = Some((sample.index - part, offset));
                 (SPOOL, offset)
             }
@@ -358,10 +350,7 @@ impl<'o> RowsBuilder<'o> {
 
     pub(super) fn finish(mut self) -> Result<Rows, DatasetError> {
         let copied = self.spool.finish();
-        let copied = copied.map_err(|source| DatasetError::Spool {
-            what: "a copy of the input".to_owned(),
-            source,
-        })?;
+        let copied = copied.map_err(DatasetError::spool("a copy of the input"))?;
         self.rows.spool = copied.map(Mutex::new);
         self.rows.entries.shrink_to_fit();
         Ok(self.rows)

@@ -23,6 +23,8 @@ pub struct Sample {
     pub reference_answer: String,
     /// The single reference answers, if there are several.
     pub alternatives: Vec<String>,
+    /// Where it is an option of the question: its other form, the text of a letter or the letter of a text. Nobody is shown it.
+    pub other_form: Option<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,
     /// The response that it is compared with, under a protocol that compares responses.
@@ -172,19 +174,11 @@ impl Sample {
 
     /// Adds everything that distinguishes this sample from others to the input's fingerprint.
     pub(super) fn hash_into(&self, hasher: &mut blake3::Hasher) {
-        for text in [
-            &self.id,
-            &self.question,
-            &self.reference_answer,
-            &self.student_answer,
-        ] {
+        let (question, reference) = (&self.question, &self.reference_answer);
+        let texts = [&self.id, question, reference, &self.student_answer];
+        let other = Some(&self.other_answer).filter(|other| !other.is_empty());
+        for text in texts.into_iter().chain(other).chain(&self.steps) {
             hash_text(hasher, text);
-        }
-        if !self.other_answer.is_empty() {
-            hash_text(hasher, &self.other_answer);
-        }
-        for step in &self.steps {
-            hash_text(hasher, step);
         }
         if let Some(rubric) = self.rubric.as_deref() {
             hash_text(hasher, &serde_json::to_string(rubric).unwrap_or_default());
@@ -216,10 +210,9 @@ fn memory_of(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len(),
-        Value::Array(values) => values
-            .iter()
-            .map(|value| size_of::<Value>() + memory_of(value))
-            .sum(),
+        Value::Array(values) => {
+            values.len() * size_of::<Value>() + values.iter().map(memory_of).sum::<usize>()
+        }
         Value::Object(entries) => memory_of_entries(entries),
     }
 }

@@ -30,24 +30,16 @@ impl Shard {
     /// # Errors
     /// When `text` is anything else, as text for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let error = || {
+        // `u32::from_str` would take a plus sign.
+        let number = |digits: &str| digits.parse().ok().filter(|_| !digits.starts_with('+'));
+        let parts = text.split_once('/');
+        let parts = parts.and_then(|(index, count)| Some((number(index)?, number(count)?)));
+        let shard = parts.map(|(index, count)| Self { index, count });
+        shard.filter(|it| it.index < it.count).ok_or_else(|| {
             format!(
                 "`{text}` is not a shard: write `i/n` with i from 0 to n - 1, as in `0/4`, `1/4`, `2/4` and `3/4` for four machines, or `auto`"
             )
-        };
-        let (index, count) = text.split_once('/').ok_or_else(error)?;
-        let number = |digits: &str| -> Result<u32, String> {
-            // `u32::from_str` would take a plus sign.
-            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(error());
-            }
-            digits.parse().map_err(|_| error())
-        };
-        let (index, count) = (number(index)?, number(count)?);
-        if index >= count {
-            return Err(error());
-        }
-        Ok(Self { index, count })
+        })
     }
 
     /// This process's shard, from the variables that SLURM (job arrays, tasks, or both) and Kubernetes (indexed jobs) set.

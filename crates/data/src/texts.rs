@@ -62,6 +62,7 @@ pub(super) struct Texts {
     pub(super) messages: Vec<Json>,
     /// The reference answers, any of which is right.
     pub(super) references: Vec<String>,
+    pub(super) other_form: Option<String>,
     pub(super) responses: Vec<String>,
     /// Whether the responses are a list, even one of a single response.
     pub(super) is_list: bool,
@@ -131,6 +132,7 @@ impl Texts {
                 messages: self.messages.clone(),
                 reference_answer: reference_answer.clone(),
                 alternatives: alternatives.clone(),
+                other_form: self.other_form.clone(),
                 student_answer,
                 steps: self.steps.clone(),
                 rubric: self.rubric.clone(),
@@ -163,6 +165,8 @@ pub struct Pair {
     pub id: Option<String>,
     /// The reference answer: of several, any of which is right, all of them.
     pub references: Vec<String>,
+    /// As [`Sample::other_form`].
+    pub other_form: Option<String>,
     pub response: String,
     /// Settings that differ from those of the run.
     pub config: Option<Map<String, Json>>,
@@ -214,18 +218,21 @@ impl Row<'_> {
             && let Some(messages) = value.messages()
         {
             // The answer may stand in the conversation or beside it.
-            let answer = messages.response(false);
-            let is_answered = answer.is_ok_and(|turn| turn.what != CUT_OFF);
+            let answer = messages.response(false).ok();
+            let answer = answer.filter(|turn| turn.what != CUT_OFF);
             let is_text = |it: &RowValue| it.text().starts_with('"') || it.messages().is_some();
             // A count, a score or an object is no response.
             let is_response = |other: &&String| {
                 let found = KeyPath::parse(other).find(self).unwrap_or_default();
                 let is_list =
                     |it: &RowValue| it.is_plain_list() && it.elements().iter().any(is_text);
-                found.iter().any(|it| is_text(it) || is_list(it))
+                let said = answer.as_ref().map(|turn| turn.text.trim());
+                let is_same = |it: &RowValue| it.string().is_ok_and(|it| Some(it.trim()) == said);
+                let mut others = found.iter().filter(|it| !is_same(it));
+                others.any(|it| is_text(it) || is_list(it))
             };
             let second = found.passed_over.iter().find(is_response);
-            if let (true, Some(other)) = (is_answered, second) {
+            if let (true, Some(other)) = (answer.is_some(), second) {
                 let advice = if columns.is_fixed {
                     "leave one of them out".to_owned()
                 } else {
@@ -244,7 +251,7 @@ impl Row<'_> {
                     found.key
                 ));
             }
-            if !is_answered {
+            if answer.is_none() {
                 let path = KeyPath::parse(second.unwrap_or(other));
                 (found.values, found.is_of_each) = (path.find(self)?, path.is_of_each());
                 path.text().clone_into(&mut found.key);
@@ -352,8 +359,12 @@ impl Row<'_> {
             let taken = read.how.iter().map(|taken| format!("{taken}; "));
             read.how = Some(taken.chain([how]).collect());
         }
-        if let (Field::Reference, false, [value]) = (field, is_named, found.values.as_slice()) {
-            beside.check_place(*value)?;
+        if let (Field::Reference, [value]) = (field, found.values.as_slice()) {
+            if !is_named {
+                beside.check_place(*value)?;
+            }
+            let mut one = read.texts.iter().filter(|_| read.texts.len() == 1);
+            read.other_form = one.find_map(|answer| beside.other_form(answer, preset));
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
@@ -408,6 +419,7 @@ impl Row<'_> {
         Ok(Pair {
             id: id.transpose()?.map(str::to_owned),
             references,
+            other_form: None,
             response: value("pred")?.bare_text("pred")?,
             config: self.config()?,
             kept,
@@ -448,9 +460,11 @@ impl Row<'_> {
         let [response] = response?;
         let id = id.map(|mut id| id.texts.swap_remove(0));
         let id = of_epoch(id, self.epoch(columns, preset)?);
+        let reference = texts(Field::Reference)?;
         Ok(Pair {
             id: id.map(|id| Json::from(id).to_string()),
-            references: texts(Field::Reference)?.texts,
+            references: reference.texts,
+            other_form: reference.other_form,
             response,
             config: None,
             kept,
@@ -495,14 +509,14 @@ impl Row<'_> {
             }
             let found = found?;
             missing.extend((is_needed && found.is_none()).then_some(field));
-            Ok::<_, String>(found.map_or(Vec::new(), |found| found.texts))
+            Ok::<_, String>(found.unwrap_or_default())
         };
         let mut question = texts(Field::Question, needs.question)?;
-        let question = question.pop().unwrap_or_default();
+        let question = question.texts.pop().unwrap_or_default();
         let messages = self.messages(columns, preset)?;
-        let references = texts(Field::Reference, needs.reference)?;
+        let reference = texts(Field::Reference, needs.reference)?;
         let other = needs.other.then(|| texts(Field::Other, true));
-        let other = other.transpose()?.and_then(|mut one| one.pop());
+        let other = other.transpose()?.and_then(|mut one| one.texts.pop());
         let steps = needs.steps.then(|| read(Field::Steps));
         let steps = steps.transpose()?.flatten();
         let joined = steps.as_ref().map(|steps| steps.texts.join("\n\n"));
@@ -565,7 +579,8 @@ impl Row<'_> {
             id,
             question,
             messages,
-            references,
+            references: reference.texts,
+            other_form: reference.other_form,
             responses: responses.texts,
             is_list: responses.is_list,
             response_key: responses.key,
@@ -688,6 +703,7 @@ struct FieldTexts {
     how: Option<Cow<'static, str>>,
     is_fixed: bool,
     in_reasoning: bool,
+    other_form: Option<String>,
 }
 
 impl FieldTexts {
@@ -754,9 +770,16 @@ impl RowValue<'_> {
                 let must_be_text = field == Field::Question
                     || field == Field::Reference && !text.starts_with(['[', '(']);
                 if is_marked(json) && (must_be_text || is_list_of_responses) {
+                    let (what, advice) = if text.starts_with(['[', '{', '(']) {
+                        ("a list or an object", "give the rows as JSON lines")
+                    } else {
+                        (
+                            "no value",
+                            "fill it in, or leave the row out, as --skip-bad does",
+                        )
+                    };
                     return Err(format!(
-                        "`{key}` (the {}) is a list, an object or no value, as a program shows it in a cell: leave the cell empty, or give \
-                         the rows as JSON lines",
+                        "`{key}` (the {}) is {what}, as a program shows it in a cell: {advice}",
                         noun(field)
                     ));
                 }

@@ -145,18 +145,11 @@ fn is_zero(number: &usize) -> bool {
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        let Self {
-            prompt_tokens,
-            cached_tokens,
-            completion_tokens,
-            known_tokens,
-            left_out_tokens,
-        } = other;
-        self.prompt_tokens += prompt_tokens;
-        self.cached_tokens += cached_tokens;
-        self.completion_tokens += completion_tokens;
-        self.known_tokens += known_tokens;
-        self.left_out_tokens += left_out_tokens;
+        self.prompt_tokens += other.prompt_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.known_tokens += other.known_tokens;
+        self.left_out_tokens += other.left_out_tokens;
     }
 }
 

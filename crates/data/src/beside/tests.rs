@@ -255,3 +255,62 @@ fn a_number_beside_options_is_refused_unless_it_is_one_of_them() {
         "{error}"
     );
 }
+
+#[test]
+fn a_letter_and_the_text_of_its_option_are_two_forms_of_one_answer() {
+    let form = |row: &str| {
+        crate::sample_of_row(row, &crate::ColumnMap::default())
+            .unwrap()
+            .other_form
+    };
+    let row = |more: &str| format!(r#"{{"question": "Which gas?", "response": "r", {more}}}"#);
+    let options = r#""options": ["oxygen", "nitrogen", "argon"]"#;
+    let pro = |answer: &str| row(&format!(r#"{options}, "answer": {answer}"#));
+    for (row, other) in [
+        (pro("\"B\""), "nitrogen"),
+        (pro("\"(b)\""), "nitrogen"),
+        (pro("\"nitrogen\""), "B"),
+        (
+            row(r#""choices": {"text": ["oxygen", "nitrogen"], "label": ["B", "A"]}, "answerKey": "A""#),
+            "nitrogen",
+        ),
+        (row(r#""options": {"A": "oxygen", "B": "nitrogen"}, "answer": "A""#), "oxygen"),
+        (row(r#""options": ["A)21", "B)21.5"], "answer": "B""#), "21.5"),
+        (row(r#""options": ["21", "22"], "answer": "22""#), "B"),
+        (row(r#""A": "oxygen", "B": "nitrogen", "C": "argon", "answer": "C""#), "argon"),
+        // The question has them under the same letters.
+        (pro("\"B\"").replace("gas?", "gas? A. oxygen B. nitrogen\\n**C)** argon"), "nitrogen"),
+        // The options are those of the logged question.
+        (
+            r#"{"doc_id": 1, "doc": {"question": "Which gas?", "choices": ["oxygen", "nitrogen"]}, "target": "A", "resps": [["A"]]}"#.into(),
+            "oxygen",
+        ),
+        (
+            r#"{"doc": {"query": "q", "choices": ["x1", "y1"], "gold_index": 1, "id": "7"}, "model_response": {"text": ["r"]}}"#.into(),
+            "B",
+        ),
+    ] {
+        assert_eq!(form(&row).as_deref(), Some(other), "{row}");
+    }
+    for row in [
+        // No option; a text that is a letter; a label that is a number; two options of one text.
+        pro("\"helium\""),
+        row(r#""options": ["B", "A", "D"], "answer": "B""#),
+        row(r#""options": {"1": "two", "2": "three"}, "answer": "1""#),
+        row(r#""options": ["oxygen", "Oxygen"], "answer": "A""#),
+        // The question has them in another order, or without letters.
+        pro("\"B\"").replace("gas?", "gas? A. nitrogen B. oxygen C. argon"),
+        pro("\"B\"").replace("gas?", "gas?\\noxygen\\nnitrogen\\nargon"),
+        row(r#""answer": "B""#),
+    ] {
+        assert_eq!(form(&row), None, "{row}");
+    }
+    // What rows are known by is as before.
+    let sample = crate::sample_of_row(&pro("\"B\""), &crate::ColumnMap::default()).unwrap();
+    let without = crate::Sample {
+        other_form: None,
+        ..sample.clone()
+    };
+    assert_eq!(sample.check(), without.check());
+    assert_eq!(sample.row(true), without.row(true));
+}

@@ -89,16 +89,11 @@ pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
         .unwrap_or(b',')
 }
 
-/// The names in a table's first line.
+/// The names in a table's first line, none of which has a delimiter within.
 pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(header);
-    let record = reader.byte_records().next().and_then(Result::ok);
-    let name = |name| String::from_utf8_lossy(name).trim().to_owned();
-    record.iter().flatten().map(name).collect()
+    let header = String::from_utf8_lossy(header);
+    let name = |name: &str| name.trim_matches([' ', '\r', '"']).to_owned();
+    header.split(char::from(delimiter)).map(name).collect()
 }
 
 /// The JSON of a cell that shows no value, or a list or an object with texts, as Python or JSON do, with the mark of such cells.

@@ -82,10 +82,8 @@ pub fn earlier_input(journal: &Path) -> Option<InputIdentity> {
     let mut line = Vec::new();
     let mut input = None;
     while read_line(&mut reader, &mut line, MOST).ok()? > 0 {
-        let is_of_input = [MANIFEST_START, INPUT_START]
-            .iter()
-            .any(|it| line.starts_with(it));
-        if is_of_input
+        let mut starts = [MANIFEST_START, INPUT_START].into_iter();
+        if starts.any(|it| line.starts_with(it))
             && line.ends_with(b"\n")
             && let Ok(json) = serde_json::from_slice::<serde_json::Value>(&line)
         {
@@ -185,14 +183,15 @@ impl Contents {
         if earlier.get("format") == Some(&Manifest::FORMAT.into()) {
             checked.map_err(damaged)?;
         }
+        let different = |differences| JournalError::Different {
+            path: path.to_owned(),
+            differences,
+        };
         let differences = manifest.differences(&earlier);
         // Differences in the input are judged by the last line that gives one.
         let mut fields = differences.iter().map(|difference| &difference.field);
         if fields.any(|field| !field.starts_with("input.")) {
-            return Err(JournalError::Different {
-                path: path.to_owned(),
-                differences,
-            });
+            return Err(different(differences));
         }
         contents.length = length;
         let checksum = contents.checksum.insert(checksum);
@@ -219,7 +218,9 @@ impl Contents {
                 contents.length += length as u64;
                 continue;
             }
-            match (serde_json::from_slice::<Line>(&line), changed) {
+            let read = serde_json::from_slice::<Line>(&line);
+            let is_whole = ended && read.as_ref().err().is_none_or(serde_json::Error::is_data);
+            match (read, changed) {
                 (Ok(verdict), None) if ended => {
                     let place = LinePlace {
                         offset: contents.length,
@@ -231,20 +232,13 @@ impl Contents {
                         return Err(if differences.is_empty() {
                             broken(&reason)
                         } else {
-                            JournalError::Different {
-                                path: path.to_owned(),
-                                differences,
-                            }
+                            different(differences)
                         });
                     }
                     contents.length += length as u64;
                 }
                 // A line cut off by a crash is not valid JSON, or lacks its newline: even valid JSON may be part of a longer line.
-                (Err(error), _) if last && !(ended && error.is_data()) => {
-                    contents.torn = true;
-                    return Ok(Some(earlier));
-                }
-                _ if last && !ended => {
+                _ if last && !is_whole => {
                     contents.torn = true;
                     return Ok(Some(earlier));
                 }
@@ -280,13 +274,9 @@ pub(super) fn check_beginning(file: &mut File, path: &Path) -> Result<(), Journa
                 .read_to_end(&mut line)
         })
         .map_err(JournalError::unreadable(path))?;
-    if begins_like_a_journal(&line) {
-        Ok(())
-    } else {
-        Err(JournalError::NotAJournal {
-            path: path.to_owned(),
-        })
-    }
+    let path = || path.to_owned();
+    let begins = begins_like_a_journal(&line).then_some(());
+    begins.ok_or_else(|| JournalError::NotAJournal { path: path() })
 }
 
 /// Whether a line may be the first of a journal. It may have been torn off, with or without the zeros that some file systems leave after a power cut.

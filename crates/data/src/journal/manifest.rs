@@ -167,20 +167,21 @@ pub struct Difference {
 /// cut.
 pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> String {
     const LISTED: usize = 40;
-    let mut lines: Vec<String> = differences
-        .iter()
-        .take(LISTED)
-        .map(|difference| {
-            let (field, was) = (shortened(&difference.field), shortened(&difference.journal));
-            let is = shortened(&difference.now);
-            let meaning = match difference.field.as_str() {
-                "input.fingerprint" => " (other rows, or other keys read from them)",
-                _ => "",
-            };
-            let line = format!("{field}: {was} {earlier}, {is} {now}{meaning}");
-            format!("  {}", escaped(&line))
-        })
-        .collect();
+    let line = |difference: &Difference| {
+        let Difference {
+            field,
+            journal,
+            now: is,
+        } = difference;
+        let meaning = match field.as_str() {
+            "input.fingerprint" => " (other rows, or other keys read from them)",
+            _ => "",
+        };
+        let [field, was, is] = [field, journal, is].map(|text| shortened(text));
+        let line = format!("{field}: {was} {earlier}, {is} {now}{meaning}");
+        format!("  {}", escaped(&line))
+    };
+    let mut lines: Vec<String> = differences.iter().take(LISTED).map(line).collect();
     if differences.len() > LISTED {
         lines.push(format!("  … and {} more", differences.len() - LISTED));
     }

@@ -462,10 +462,7 @@ fn shown_hash(hasher: &blake3::Hasher) -> String {
 }
 
 fn bad_lines(source: std::io::Error) -> DatasetError {
-    DatasetError::Spool {
-        what: "the bad lines".to_owned(),
-        source,
-    }
+    DatasetError::spool("the bad lines")(source)
 }
 
 fn id_key(id: &str) -> [u8; 16] {

@@ -155,13 +155,8 @@ impl Mark {
 fn all_rows_have(path: &Path, wanted: &str) -> bool {
     let has = |row: &Value, wanted: &str| {
         let (pointer, beginning) = wanted.split_once('=').unwrap_or((wanted, ""));
-        let value = row.pointer(pointer);
-        value.is_some_and(|value| {
-            beginning.is_empty()
-                || value
-                    .as_str()
-                    .is_some_and(|text| text.starts_with(beginning))
-        })
+        let text = row.pointer(pointer).map(|it| it.as_str().unwrap_or(""));
+        text.is_some_and(|text| text.starts_with(beginning))
     };
     let source = Source::File(path.to_owned());
     let Ok(mut rows) = source.open(LineLimit::DEFAULT, None, &[]) else {

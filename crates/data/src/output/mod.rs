@@ -155,11 +155,7 @@ fn fill_stream(
 /// Overwrites the content of the file at `path`, which stays the same file.
 fn overwrite(path: &Path, content: &mut File) -> io::Result<()> {
     content.rewind()?;
-    let mut file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(path)?;
+    let mut file = File::create(path)?;
     io::copy(content, &mut file)?;
     file.sync_all()
 }
@@ -212,10 +208,8 @@ fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     for _ in 1..TRIES {
         let temporary = builder.tempfile_in(folder_of(path))?;
         // Without locks, left-over files are never removed, so none is mistaken for one. If another run holds the lock, it is about to remove the file.
-        let is_taken = matches!(
-            temporary.as_file().try_lock(),
-            Err(fs::TryLockError::WouldBlock)
-        );
+        let locked = temporary.as_file().try_lock();
+        let is_taken = matches!(locked, Err(fs::TryLockError::WouldBlock));
         if !is_taken && temporary.path().exists() {
             return Ok(temporary);
         }
@@ -230,10 +224,9 @@ pub fn remove_left_over(path: &Path) {
         return;
     };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let random = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(&prefix)?.strip_suffix(TEMPORARY));
+        let name = entry.file_name().into_string().unwrap_or_default();
+        let random = name.strip_prefix(&prefix);
+        let random = random.and_then(|name| name.strip_suffix(TEMPORARY));
         let ours = random.is_some_and(|random| {
             random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
         });
@@ -267,18 +260,12 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
-    match File::open(folder)?.sync_all() {
-        // Some network file systems cannot sync a folder; the file's content is safe nevertheless.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
-        result => result,
-    }
+    // Some network file systems cannot sync a folder; the file's content is safe nevertheless.
+    let synced = File::open(folder)?.sync_all();
+    synced.or_else(|error| match error.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => Ok(()),
+        _ => Err(error),
+    })
 }
 
 #[cfg(test)]

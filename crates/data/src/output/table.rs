@@ -151,16 +151,13 @@ const OF_MESSAGE: [&str; 2] = ["role", "content"];
 
 /// The field for a list of messages in the schema of a Parquet file.
 fn messages_field(name: &str) -> Result<Type, ParquetError> {
-    let texts: Vec<Arc<Type>> = OF_MESSAGE
-        .iter()
-        .map(|key| {
-            let text = Type::primitive_type_builder(key, Physical::BYTE_ARRAY);
-            let text = text.with_logical_type(Some(LogicalType::String));
-            text.with_repetition(Repetition::REQUIRED)
-                .build()
-                .map(Arc::new)
-        })
-        .collect::<Result<_, _>>()?;
+    let text = |key| {
+        let text = Type::primitive_type_builder(key, Physical::BYTE_ARRAY);
+        let text = text.with_logical_type(Some(LogicalType::String));
+        let text = text.with_repetition(Repetition::REQUIRED).build();
+        text.map(Arc::new)
+    };
+    let texts: Vec<Arc<Type>> = OF_MESSAGE.map(text).into_iter().collect::<Result<_, _>>()?;
     let group = |name, fields| Type::group_type_builder(name).with_fields(fields);
     let element = group("element", texts).with_repetition(Repetition::REQUIRED);
     let list = group("list", vec![Arc::new(element.build()?)]);

@@ -106,6 +106,22 @@ fn messages_in_a_cell_are_messages() {
         message.contains("ends with an answer, and there is `response` too"),
         "{message}"
     );
+    // The same text twice is one answer.
+    for (conversation, beside) in [
+        ("messages", "response"),
+        ("messages", "output"),
+        ("conversations", "prediction"),
+    ] {
+        let row = format!(r#"{{"{conversation}": {answered}, "answer": "x", "{beside}": " a"}}"#);
+        assert_eq!(read("rows.jsonl", &row).0[0][..3], ["q", "x", "a"]);
+        let other = row.replace("\" a\"", "\"b\"");
+        let files = Files::new(&[("rows.jsonl", other.as_bytes())]);
+        let message = files.message(files.load(&["rows.jsonl"], &LoadOptions::default()));
+        assert!(
+            message.contains(&format!("there is `{beside}` too")),
+            "{message}"
+        );
+    }
     // Lists of other objects are text.
     for text in [
         r#"[{"from": "Paris", "to": "Rome"}]"#,
@@ -114,6 +130,18 @@ fn messages_in_a_cell_are_messages() {
         let row = serde_json::json!({"question": "q", "answer": "a", "response": text});
         assert_eq!(read("rows.jsonl", row.to_string()).0[0][2], text);
     }
+}
+
+/// A table's blank, or NaN, is no value: another key of the field has it. Its index is no id.
+#[test]
+fn tables_of_pandas_have_an_index_and_cells_without_a_value() {
+    let table = "Unnamed: 0,question,problem,reference,answer,response\n0,q,,,4,\n1,,q,nan,5,nan\n2,None,q,6,NaN,7\n";
+    let (samples, columns) = read("rows.csv", table);
+    let texts: Vec<&[String]> = samples.iter().map(|sample| &sample[..3]).collect();
+    assert_eq!(texts, [["q", "4", ""], ["q", "5", "nan"], ["q", "6", "7"]]);
+    assert!(columns.ends_with("id ← the content's hash"), "{columns}");
+    let (samples, _) = read("rows.csv", ",question,answer,response\n7,q,4,4\n");
+    assert_eq!(samples[0][..3], ["q", "4", "4"]);
 }
 
 /// `to_csv` of pandas writes lists and objects as Python shows them.
@@ -144,16 +172,19 @@ fn cells_of_other_values_than_text_are_no_text() {
         ),
         (
             "question,answer,response\n2+2,nan,4\n",
-            "`answer` (the reference answer)",
+            "`answer` (the reference answer) is no value, as a program shows it",
         ),
         (
             "question,answer,response\n2+2,None,4\n",
-            "`answer` (the reference answer)",
+            "`answer` (the reference answer) is no value, as a program shows it",
         ),
     ] {
         let error = load(table).unwrap_err();
-        let expected =
-            format!("{key} is a list, an object or no value, as a program shows it in a cell");
+        let expected = if key.ends_with(')') {
+            format!("{key} is a list or an object, as a program shows it in a cell")
+        } else {
+            key.to_owned()
+        };
         assert!(error.contains(&expected), "{error}");
     }
     let texts = |table: &str| {

@@ -770,6 +770,40 @@ fn rows_in_a_document_are_found() {
     let opik = r#"{"experiment": {"id": "x", "dataset_name": "d"}, "items": [{"id": "i", "dataset_item_id": "d", "trace_id": "t", "dataset_item_data": {"question": "q", "expected_output": "a"}, "evaluation_task_output": {"output": "r"}, "feedback_scores": []}], "downloaded_at": "2026-11-30"}"#;
     let (samples, columns) = read("experiment.json", opik.as_bytes()).unwrap();
     assert_eq!(samples, ["i|q|a|r"], "{columns}");
+    // A whole conversation in place of both; nothing of it is added to.
+    let turns = r#"{"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}]}"#;
+    let whole = azure.replace(r#""inputs.response": "r""#, r#""x": 1"#);
+    let whole = whole.replace(
+        r#""inputs.query": "q""#,
+        &format!(r#""inputs.conversation": {turns}"#),
+    );
+    let (samples, columns) = read("out.json", whole.as_bytes()).unwrap();
+    assert_eq!(samples, ["t|q|a|r"], "{columns}");
+    let pydantic = r#"{"name": "x", "cases": [{"name": "c", "inputs": {"question": "q"}, "metadata": null, "expected_output": {"answer": "a"}, "output": {"answer": "r"}, "metrics": {}, "assertions": {}, "task_duration": 1.0}, {"name": "d", "inputs": "q", "metadata": null, "expected_output": "a", "output": "s", "assertions": {}, "task_duration": 1.0}], "failures": []}"#;
+    let (samples, columns) = read("report.json", pydantic.as_bytes()).unwrap();
+    assert_eq!(samples, ["c|q|a|r", "d|q|a|s"], "{columns}");
+    // Lines with test cases under that key are lines.
+    let line = r#"{"id": "1", "question": "q", "answer": "a", "response": "r", "cases": [{"input": "1", "expected_output": "2"}]}"#;
+    let (samples, _) = read("lines.jsonl", line.as_bytes()).unwrap();
+    assert_eq!(samples, ["1|q|a|r"]);
+    let traced = r#"{"id": "t", "run_type": "chain", "inputs": {"messages": [{"role": "user", "content": "q"}]}, "outputs": {"answer": "r"}, "error": null, "answer": "a"}"#;
+    let (samples, columns) = read("runs.jsonl", traced.as_bytes()).unwrap();
+    assert_eq!(samples, ["t|q|a|r"], "{columns}");
+    let nested = traced.replace("[{", "[[{").replace("}]}", "}]]}");
+    assert_eq!(read("runs.jsonl", nested.as_bytes()).unwrap().0, samples);
+    for (adk, said) in [
+        (
+            r#"{"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": []}]}"#,
+            "no responses: run `adk eval`",
+        ),
+        (
+            r#"{"eval_set_id": "s", "eval_case_results": [{"eval_id": "c"}]}"#,
+            "`jq -c 'def said",
+        ),
+    ] {
+        let why = read("adk.json", adk.as_bytes()).unwrap_err().to_string();
+        assert!(why.contains(said), "{why}");
+    }
     // Without a file of tests, whose key is then left out; and lines that have such a key of their own.
     let run = run.replace(r#""testFile": null, "#, "");
     assert_eq!(read("run.json", run.as_bytes()).unwrap().0, ["t|q|a|r"]);
