@@ -4,8 +4,6 @@
 //! does not know: nothing that matters is silently ignored. Keys are those of Hugging Face transformers, versions 4 and 5,
 //! and what a family's own code calls otherwise ([`Family::renamed`]). Of a model that reads images too the text part counts.
 
-#[cfg(any(test, feature = "cuda"))]
-mod kernels;
 mod keys;
 mod quantization;
 mod read;
@@ -195,6 +193,18 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    /// What our CUDA kernels do not compute: candle's operations run it, or nothing does on a GPU. Whatever is new is looked at for this
+    /// (`tests/kernels.rs`).
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn beyond_kernels(&self) -> Option<&'static str> {
+        if self.sharing.is_some() || self.layer_inputs.is_some() {
+            return Some("inputs of each layer, or layers with another's keys");
+        }
+        let scores = self.experts.map(|experts| experts.scores);
+        (scores == Some(Scores::Softmax) && self.family.has(Part::RouterCorrection))
+            .then_some("a softmax whose experts are chosen by other numbers")
+    }
+
     /// The number of parameters; tied ones count once.
     pub fn parameters(&self) -> usize {
         let when = |there: bool, count: usize| if there { count } else { 0 };

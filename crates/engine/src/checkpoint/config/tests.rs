@@ -6,6 +6,7 @@ use super::{ModelConfig, RopeScaling};
 use crate::checkpoint::families::FAMILIES;
 
 mod families;
+mod kernels;
 
 fn config() -> Value {
     json!({

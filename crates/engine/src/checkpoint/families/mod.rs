@@ -14,20 +14,26 @@
 //!     classes: &["Qwen3ForCausalLM"],      // architectures[0]
 //!     model_types: &["qwen3"],             // model_type, of files without architectures and of `text_config`
 //!     gguf: &["qwen3"],                    // general.architecture
-//!     tensors: &[LAYER, HEAD_NORMS],       // (part, name in Safetensors, name in GGUF); later lists win
+//!     tensors: "layer head_norms",         // groups of tensors.tsv; later ones win
 //!     qkv_bias: Bias::Key("attention_bias"),
 //!     ..PLAIN
 //! }
 //! ```
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
 
 mod rows;
 
 pub(crate) use rows::FAMILIES;
 
 /// A tensor's place in the decoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) enum Part {
     /// The table of embeddings, `[vocab, hidden]`.
     Embedding,
@@ -106,22 +112,6 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Whether its names are those of a whole tensor. Others are a module's, to which `.weight` or `.bias` is added.
-    fn is_whole(self) -> bool {
-        matches!(
-            self,
-            Self::Sinks
-                | Self::RouterCorrection
-                | Self::ExpertsGateUp
-                | Self::ExpertsDown
-                | Self::DeltaStepBias
-                | Self::DeltaRate
-                | Self::LayerScale
-                | Self::RouterScale
-                | Self::ExpertScales
-        )
-    }
-
     /// Whether it is a norm that scales the residual stream or heads.
     pub(crate) fn is_norm(self) -> bool {
         matches!(
@@ -149,9 +139,46 @@ impl Part {
     }
 }
 
-/// What a part is called in Safetensors and in GGUF. In layers the name is what follows `model.layers.3.` and `blk.3.`; an empty one means
-/// that there is none in such files; without a name in Safetensors the family does not have the part.
-pub(crate) type TensorName = (Part, &'static str, &'static str);
+/// What a part is called in Safetensors and in GGUF, a row of `tensors.tsv`: an empty name is none.
+#[derive(Debug, PartialEq)]
+struct TensorName {
+    part: Part,
+    hub: &'static str,
+    gguf: &'static str,
+    /// Whether these name a tensor, and not a module.
+    is_whole: bool,
+}
+
+impl TensorName {
+    fn parse(line: &'static str) -> Option<Self> {
+        let mut words = line.split('\t').map(|word| word.trim_matches('-'));
+        let part: Result<Part, Error> = Part::deserialize(words.next()?.into_deserializer());
+        Some(Self {
+            part: part.ok()?,
+            hub: words.next()?,
+            gguf: words.next()?,
+            is_whole: words.next() == Some("whole"),
+        })
+    }
+}
+
+const TENSORS: &str = include_str!("tensors.tsv");
+
+/// The rows of each group.
+static GROUPS: LazyLock<HashMap<&str, Vec<TensorName>>> = LazyLock::new(|| {
+    let (mut groups, mut name) = (HashMap::<_, Vec<_>>::new(), "");
+    for line in TENSORS.lines().filter(|line| !line.starts_with('#')) {
+        if line.contains('\t') {
+            groups
+                .entry(name)
+                .or_default()
+                .extend(TensorName::parse(line));
+        } else {
+            name = line;
+        }
+    }
+    groups
+});
 
 /// Whether a linear layer has biases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,8 +314,8 @@ pub struct Family {
     pub(crate) model_types: &'static [&'static str],
     /// `general.architecture` of its GGUF files.
     pub(crate) gguf: &'static [&'static str],
-    /// Its tensors. A part that two lists name has the name of the later one.
-    pub(crate) tensors: &'static [&'static [TensorName]],
+    /// The groups of its tensors' names. A part that two of them name has the name of the later one.
+    pub(crate) tensors: &'static str,
     /// What stands before a layer's number in Safetensors.
     pub(crate) layers: &'static str,
     /// Its own names for keys of config.json, and transformers' names for them.
@@ -439,11 +466,15 @@ impl Family {
         self.classes.first().copied().unwrap_or_default()
     }
 
+    fn rows(&self) -> impl DoubleEndedIterator<Item = &'static TensorName> {
+        let groups = self.tensors.split(' ');
+        groups.filter_map(|group| GROUPS.get(group)).flatten()
+    }
+
     /// What a part is called, if the family has it.
     fn row(&self, part: Part) -> Option<&'static TensorName> {
-        let rows = self.tensors.iter().rev().copied().flatten();
-        let row = rows.into_iter().find(|(known, ..)| *known == part);
-        row.filter(|(_, name, _)| !name.is_empty())
+        let row = self.rows().rfind(|row| row.part == part);
+        row.filter(|row| !row.hub.is_empty())
     }
 
     pub(crate) fn has(&self, part: Part) -> bool {
@@ -452,19 +483,18 @@ impl Family {
 
     /// The names in Safetensors of its norms, with everything before them in layers left out.
     pub(crate) fn norms(&self) -> impl Iterator<Item = &'static str> {
-        let rows = self.tensors.iter().copied().flatten();
-        rows.filter(|(part, name, _)| part.is_norm() && !name.is_empty())
-            .map(|(_, name, _)| *name)
+        let norms = self.rows().filter(|row| row.part.is_norm());
+        norms.map(|row| row.hub).filter(|name| !name.is_empty())
     }
 
     /// A part outside of layers: its module's name in Safetensors.
     pub(crate) fn outside(&self, part: Part) -> &'static str {
-        self.row(part).map_or("", |(_, name, _)| name)
+        self.row(part).map_or("", |row| row.hub)
     }
 
     /// A layer's part: the name of its module, or of its tensor if that is not a module's.
     pub(crate) fn in_layer(&self, layer: usize, part: Part) -> Option<String> {
-        let (_, name, _) = self.row(part)?;
+        let name = self.row(part)?.hub;
         Some(format!("{}.{layer}.{name}", self.layers))
     }
 
@@ -478,24 +508,21 @@ impl Family {
             None => (None, name),
         };
         let (module, kind) = rest.rsplit_once('.').unwrap_or((rest, ""));
-        let rows = self.tensors.iter().copied().flatten();
-        let (part, hub, whole) = rows.into_iter().find_map(|&(part, hub, gguf)| {
-            let known = if part.is_whole() { rest } else { module };
-            // A name that a later list replaces is not looked up.
-            let own = self
-                .row(part)
-                .is_some_and(|row| row.2 == gguf && row.1 == hub);
-            let fits =
-                own && !gguf.is_empty() && gguf == known && part.is_outside() == layer.is_none();
-            fits.then_some((part, hub, part.is_whole()))
+        let row = self.rows().find(|row| {
+            let known = if row.is_whole { rest } else { module };
+            !row.gguf.is_empty()
+                && row.gguf == known
+                && row.part.is_outside() == layer.is_none()
+                // A name that a later group replaces is not looked up.
+                && self.row(row.part) == Some(row)
         })?;
-        let named = if whole {
-            hub.to_owned()
+        let named = if row.is_whole {
+            row.hub.to_owned()
         } else {
-            format!("{hub}.{kind}")
+            format!("{}.{kind}", row.hub)
         };
         Some((
-            part,
+            row.part,
             match layer {
                 Some(layer) => format!("{}.{layer}.{named}", self.layers),
                 None => named,
@@ -520,7 +547,24 @@ impl PartialEq for Family {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{FAMILIES, Part, WRAPPERS, wrappers};
+    use super::{FAMILIES, GROUPS, Part, TENSORS, WRAPPERS, wrappers};
+
+    #[test]
+    fn every_line_of_tensors_is_read_and_every_group_is_there() {
+        let written = TENSORS.lines().filter(|line| line.contains('\t'));
+        let read: usize = GROUPS.values().map(Vec::len).sum();
+        assert_eq!(read, written.count());
+        let rows = GROUPS.values().flatten();
+        assert!(
+            rows.clone()
+                .all(|row| row.part.is_norm() || !row.hub.is_empty())
+        );
+        let named: BTreeSet<&str> = FAMILIES
+            .iter()
+            .flat_map(|one| one.tensors.split(' '))
+            .collect();
+        assert_eq!(named, GROUPS.keys().copied().collect());
+    }
 
     #[test]
     fn rows_have_their_own_names_and_parts() {

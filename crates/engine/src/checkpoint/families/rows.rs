@@ -1,115 +1,11 @@
 //! The table of families.
 
 use super::{
-    Bias, ExpertKeys, Factor, Family, FullLayerKeys, Gate as GateKind, HeadNorms, Part, Scores,
-    Setting, SharedWidth, TensorName, Unrotated, Windows,
+    Bias, ExpertKeys, Factor, Family, FullLayerKeys, Gate, HeadNorms, Scores, Setting, SharedWidth,
+    Unrotated, Windows,
 };
 
-use Part::{
-    AttentionNorm, AttentionOutput, AttentionResultNorm, DeltaBeta, DeltaConvolution, DeltaGate,
-    DeltaNorm, DeltaOutput, DeltaQueryKeyValue, DeltaRate, DeltaStep, DeltaStepBias,
-    DenseResultNorm, Down, Embedding, ExpertDown, ExpertGate, ExpertGateUp, ExpertScales, ExpertUp,
-    ExpertsDown, ExpertsGateUp, ExpertsNorm, ExpertsResultNorm, FeedForwardNorm,
-    FeedForwardResultNorm, Gate, GateUp, Head, InputGate, InputNorm, InputOutput, InputProjection,
-    InputResultNorm, InputTable, Key, KeyNorm, LayerScale, Norm, Query, QueryKeyValue, QueryNorm,
-    Router, RouterCorrection, RouterScale, SharedDown, SharedGate, SharedUp, SharedWeight, Sinks,
-    Up, Value,
-};
 use Setting::{Flag, Number, Size, Text};
-
-/// The tensors of a plain decoder.
-const LAYER: &[TensorName] = &[
-    (Embedding, "model.embed_tokens", "token_embd"),
-    (Norm, "model.norm", "output_norm"),
-    (Head, "lm_head", "output"),
-    (AttentionNorm, "input_layernorm", "attn_norm"),
-    (Query, "self_attn.q_proj", "attn_q"),
-    (Key, "self_attn.k_proj", "attn_k"),
-    (Value, "self_attn.v_proj", "attn_v"),
-    (AttentionOutput, "self_attn.o_proj", "attn_output"),
-    (FeedForwardNorm, "post_attention_layernorm", "ffn_norm"),
-    (Gate, "mlp.gate_proj", "ffn_gate"),
-    (Up, "mlp.up_proj", "ffn_up"),
-    (Down, "mlp.down_proj", "ffn_down"),
-];
-const HEAD_NORMS: &[TensorName] = &[
-    (QueryNorm, "self_attn.q_norm", "attn_q_norm"),
-    (KeyNorm, "self_attn.k_norm", "attn_k_norm"),
-];
-const FUSED_QKV: &[TensorName] = &[(QueryKeyValue, "self_attn.qkv_proj", "attn_qkv")];
-const FUSED_GATE_UP: &[TensorName] = &[
-    (GateUp, "mlp.gate_up_proj", "ffn_up"),
-    (Up, "mlp.up_proj", ""),
-];
-const EXPERTS: &[TensorName] = &[
-    (Router, "mlp.gate", "ffn_gate_inp"),
-    (ExpertGate, "mlp.experts.{}.gate_proj", "ffn_gate_exps"),
-    (ExpertUp, "mlp.experts.{}.up_proj", "ffn_up_exps"),
-    (ExpertDown, "mlp.experts.{}.down_proj", "ffn_down_exps"),
-];
-
-const SHARED_EXPERT: &[TensorName] = &[
-    (SharedGate, "mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
-    (SharedUp, "mlp.shared_expert.up_proj", "ffn_up_shexp"),
-    (SharedDown, "mlp.shared_expert.down_proj", "ffn_down_shexp"),
-    (SharedWeight, "mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
-];
-/// Experts under the names that Mixtral has for them.
-const SPARSE_EXPERTS: &[TensorName] = &[
-    (Router, "block_sparse_moe.gate", "ffn_gate_inp"),
-    (
-        ExpertGate,
-        "block_sparse_moe.experts.{}.w1",
-        "ffn_gate_exps",
-    ),
-    (ExpertUp, "block_sparse_moe.experts.{}.w3", "ffn_up_exps"),
-    (
-        ExpertDown,
-        "block_sparse_moe.experts.{}.w2",
-        "ffn_down_exps",
-    ),
-];
-/// Norms of the results of attention and of the feed-forward layer alone, none before them.
-const NORMS_AFTER: &[TensorName] = &[
-    (AttentionNorm, "", ""),
-    (FeedForwardNorm, "", ""),
-    (
-        AttentionResultNorm,
-        "post_attention_layernorm",
-        "post_attention_norm",
-    ),
-    (
-        FeedForwardResultNorm,
-        "post_feedforward_layernorm",
-        "post_ffw_norm",
-    ),
-];
-/// The norm before the feed-forward layer, under the name that some GGUF files have for it.
-const POST_ATTENTION_NORM: &[TensorName] = &[(
-    FeedForwardNorm,
-    "post_attention_layernorm",
-    "post_attention_norm",
-)];
-/// Gated `DeltaNet`, and the norm before the feed-forward layer under the name that GGUF has for it there.
-const DELTA: &[TensorName] = &[
-    POST_ATTENTION_NORM[0],
-    (DeltaQueryKeyValue, "linear_attn.in_proj_qkv", "attn_qkv"),
-    (DeltaGate, "linear_attn.in_proj_z", "attn_gate"),
-    (DeltaStep, "linear_attn.in_proj_a", "ssm_alpha"),
-    (DeltaStepBias, "linear_attn.dt_bias", "ssm_dt.bias"),
-    (DeltaRate, "linear_attn.A_log", "ssm_a"),
-    (DeltaBeta, "linear_attn.in_proj_b", "ssm_beta"),
-    (DeltaConvolution, "linear_attn.conv1d", "ssm_conv1d"),
-    (DeltaNorm, "linear_attn.norm", "ssm_norm"),
-    (DeltaOutput, "linear_attn.out_proj", "ssm_out"),
-];
-/// Queries, keys, values and their gate in one projection, decay and correction in another.
-const JOINED_DELTA: &[TensorName] = &[
-    (DeltaQueryKeyValue, "linear_attn.in_proj_qkvz", ""),
-    (DeltaGate, "linear_attn.in_proj_qkvz", ""),
-    (DeltaBeta, "linear_attn.in_proj_ba", ""),
-    (DeltaStep, "linear_attn.in_proj_ba", ""),
-];
 
 /// A decoder without anything of its own.
 const PLAIN: Family = Family {
@@ -117,7 +13,7 @@ const PLAIN: Family = Family {
     classes: &[],
     model_types: &[],
     gguf: &[],
-    tensors: &[LAYER],
+    tensors: "layer",
     layers: "model.layers",
     renamed: &[],
     defaults: &[],
@@ -144,7 +40,7 @@ const PLAIN: Family = Family {
     shares_keys: false,
     ends_full: false,
     experts: None,
-    gate: GateKind::Silu,
+    gate: Gate::Silu,
     zero_centred: false,
     embedding_scale: Factor::Plain,
     result_scale: Factor::Plain,
@@ -211,7 +107,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Qwen3ForCausalLM"],
         model_types: &["qwen3", "qwen3_vl_text"],
         gguf: &["qwen3"],
-        tensors: &[LAYER, HEAD_NORMS],
+        tensors: "layer head_norms",
         defaults: QWEN_WINDOWS,
         windows: Windows::Switched,
         ..BIASED
@@ -221,7 +117,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Qwen3MoeForCausalLM"],
         model_types: &["qwen3_moe"],
         gguf: &["qwen3moe"],
-        tensors: &[LAYER, HEAD_NORMS, EXPERTS],
+        tensors: "layer head_norms experts",
         defaults: QWEN_WINDOWS,
         fixed: &[
             ("use_qk_norm", Flag(true)),
@@ -240,7 +136,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Qwen3_5ForCausalLM"],
         model_types: &["qwen3_5_text"],
         gguf: &["qwen35"],
-        tensors: &[LAYER, HEAD_NORMS, DELTA],
+        tensors: "layer head_norms post_attention_norm delta",
         ..QWEN3_5
     },
     Family {
@@ -248,7 +144,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Qwen3_5MoeForCausalLM"],
         model_types: &["qwen3_5_moe_text"],
         gguf: &["qwen35moe"],
-        tensors: &[LAYER, HEAD_NORMS, DELTA, EXPERTS, SHARED_EXPERT],
+        tensors: "layer head_norms post_attention_norm delta experts shared_expert",
         // There are experts alone.
         defaults: &[
             ("partial_rotary_factor", Number(0.25)),
@@ -266,14 +162,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         name: "Qwen3Next",
         classes: &["Qwen3NextForCausalLM"],
         model_types: &["qwen3_next"],
-        tensors: &[
-            LAYER,
-            HEAD_NORMS,
-            DELTA,
-            JOINED_DELTA,
-            EXPERTS,
-            SHARED_EXPERT,
-        ],
+        tensors: "layer head_norms post_attention_norm delta joined_delta experts shared_expert",
         defaults: &[
             ("partial_rotary_factor", Number(0.25)),
             ("full_attention_interval", Size(4)),
@@ -293,7 +182,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family {
         name: "Qwen3VlMoe",
         model_types: &["qwen3_vl_moe_text"],
-        tensors: &[LAYER, HEAD_NORMS, EXPERTS],
+        tensors: "layer head_norms experts",
         divides_width: true,
         defaults: &[("intermediate_size", Size(5632))],
         // Its router always divides.
@@ -337,7 +226,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["MixtralForCausalLM"],
         model_types: &["mixtral"],
         gguf: &["llama"],
-        tensors: &[LAYER, SPARSE_EXPERTS],
+        tensors: "layer sparse_experts",
         divides_width: true,
         defaults: &[
             ("num_key_value_heads", Size(8)),
@@ -380,7 +269,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Phi3ForCausalLM"],
         model_types: &["phi3"],
         gguf: &["phi3"],
-        tensors: &[LAYER, FUSED_QKV, FUSED_GATE_UP],
+        tensors: "layer fused_qkv fused_gate_up",
         divides_width: true,
         theta: Some(10_000.0),
         fixed: &[
@@ -397,7 +286,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["GlmForCausalLM"],
         model_types: &["glm"],
         gguf: &["chatglm"],
-        tensors: &[LAYER, FUSED_GATE_UP],
+        tensors: "layer fused_gate_up",
         ..GLM
     },
     // GLM-4 0414.
@@ -406,14 +295,14 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Glm4ForCausalLM"],
         model_types: &["glm4"],
         gguf: &["glm4"],
-        tensors: GLM4,
+        tensors: "layer fused_gate_up glm4",
         ..GLM
     },
     // GLM-4.1V's text part.
     Family {
         name: "Glm4v",
         model_types: &["glm4v_text"],
-        tensors: GLM4,
+        tensors: "layer fused_gate_up glm4",
         divides_width: true,
         defaults: &[],
         without_effect: "attention_bias",
@@ -427,21 +316,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["chatglm"],
         gguf: &["chatglm"],
         layers: "transformer.encoder.layers",
-        tensors: &[&[
-            (
-                Embedding,
-                "transformer.embedding.word_embeddings",
-                "token_embd",
-            ),
-            (Norm, "transformer.encoder.final_layernorm", "output_norm"),
-            (Head, "transformer.output_layer", "output"),
-            (AttentionNorm, "input_layernorm", "attn_norm"),
-            (QueryKeyValue, "self_attention.query_key_value", "attn_qkv"),
-            (AttentionOutput, "self_attention.dense", "attn_output"),
-            (FeedForwardNorm, "post_attention_layernorm", "ffn_norm"),
-            (GateUp, "mlp.dense_h_to_4h", "ffn_up"),
-            (Down, "mlp.dense_4h_to_h", "ffn_down"),
-        ]],
+        tensors: "chatglm",
         renamed: &[
             ("num_layers", "num_hidden_layers"),
             ("padded_vocab_size", "vocab_size"),
@@ -479,22 +354,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Glm4MoeForCausalLM"],
         model_types: &["glm4_moe"],
         gguf: &["glm4moe"],
-        tensors: &[
-            LAYER,
-            HEAD_NORMS,
-            EXPERTS,
-            POST_ATTENTION_NORM,
-            &[
-                (
-                    RouterCorrection,
-                    "mlp.gate.e_score_correction_bias",
-                    "exp_probs_b.bias",
-                ),
-                (SharedGate, "mlp.shared_experts.gate_proj", "ffn_gate_shexp"),
-                (SharedUp, "mlp.shared_experts.up_proj", "ffn_up_shexp"),
-                (SharedDown, "mlp.shared_experts.down_proj", "ffn_down_shexp"),
-            ],
-        ],
+        tensors: "layer head_norms experts post_attention_norm glm4_moe",
         divides_width: true,
         defaults: &[
             ("partial_rotary_factor", Number(0.5)),
@@ -527,16 +387,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["MiniMaxM2ForCausalLM"],
         model_types: &["minimax_m2"],
         gguf: &["minimax-m2"],
-        tensors: &[
-            LAYER,
-            HEAD_NORMS,
-            SPARSE_EXPERTS,
-            &[(
-                RouterCorrection,
-                "block_sparse_moe.e_score_correction_bias",
-                "exp_probs_b.bias",
-            )],
-        ],
+        tensors: "layer head_norms sparse_experts minimax",
         defaults: &[
             ("head_dim", Size(128)),
             ("num_key_value_heads", Size(8)),
@@ -569,7 +420,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["SeedOssForCausalLM"],
         model_types: &["seed_oss"],
         gguf: &["seed_oss"],
-        tensors: &[LAYER, POST_ATTENTION_NORM],
+        tensors: "layer post_attention_norm",
         divides_width: true,
         defaults: &[
             ("rms_norm_eps", Number(1e-6)),
@@ -683,7 +534,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Exaone4ForCausalLM"],
         model_types: &["exaone4"],
         gguf: &["exaone4"],
-        tensors: &[LAYER, HEAD_NORMS, NORMS_AFTER],
+        tensors: "layer head_norms norms_after",
         divides_width: true,
         defaults: &[
             ("num_key_value_heads", Size(32)),
@@ -701,13 +552,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["HunYuanDenseV1ForCausalLM"],
         model_types: &["hunyuan_v1_dense"],
         gguf: &["hunyuan-dense"],
-        tensors: &[
-            LAYER,
-            &[
-                (QueryNorm, "self_attn.query_layernorm", "attn_q_norm"),
-                (KeyNorm, "self_attn.key_layernorm", "attn_k_norm"),
-            ],
-        ],
+        tensors: "layer hunyuan",
         divides_width: true,
         own_keys: true,
         renamed: &[("attention_head_dim", "head_dim")],
@@ -730,21 +575,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["GptOssForCausalLM"],
         model_types: &["gpt_oss"],
         gguf: &["gpt-oss"],
-        tensors: &[
-            LAYER,
-            EXPERTS,
-            &[
-                (
-                    FeedForwardNorm,
-                    "post_attention_layernorm",
-                    "post_attention_norm",
-                ),
-                (Sinks, "self_attn.sinks", "attn_sinks.weight"),
-                (Router, "mlp.router", "ffn_gate_inp"),
-                (ExpertsGateUp, "mlp.experts.gate_up_proj", ""),
-                (ExpertsDown, "mlp.experts.down_proj", ""),
-            ],
-        ],
+        tensors: "layer experts gpt_oss",
         defaults: &[
             ("attention_bias", Flag(true)),
             ("sliding_window", Size(128)),
@@ -761,7 +592,7 @@ pub(crate) const FAMILIES: &[Family] = &[
             width: "intermediate_size",
             ..MIXTURE
         }),
-        gate: GateKind::Clamped,
+        gate: Gate::Clamped,
         gguf_lacks: &[("sliding_window", Size(128))],
         gguf_rope: &[("truncate", Flag(false))],
         gguf_gating: 3,
@@ -773,7 +604,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Gemma2ForCausalLM"],
         model_types: &["gemma2"],
         gguf: &["gemma2"],
-        tensors: &[LAYER, GEMMA_NORMS],
+        tensors: "layer gemma_norms",
         defaults: &[
             ("num_attention_heads", Size(8)),
             ("num_key_value_heads", Size(4)),
@@ -804,7 +635,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Gemma3ForCausalLM"],
         model_types: &["gemma3_text"],
         gguf: &["gemma3"],
-        tensors: &[LAYER, HEAD_NORMS, GEMMA_NORMS],
+        tensors: "layer head_norms gemma_norms",
         // The makers' files of 4B leave out heads and widths.
         defaults: &[
             ("num_attention_heads", Size(8)),
@@ -833,14 +664,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Gemma4ForCausalLM"],
         model_types: &["gemma4_text"],
         gguf: &["gemma4"],
-        tensors: &[
-            LAYER,
-            HEAD_NORMS,
-            GEMMA_NORMS,
-            GEMMA_EXPERTS,
-            LAYER_SCALE,
-            GEMMA_INPUTS,
-        ],
+        tensors: "layer head_norms gemma_norms gemma_experts layer_scale gemma_inputs",
         defaults: &[
             ("num_attention_heads", Size(8)),
             ("num_key_value_heads", Size(4)),
@@ -873,7 +697,7 @@ pub(crate) const FAMILIES: &[Family] = &[
 const OLMO: Family = Family {
     gguf: &["olmo2"],
     gguf_yarn_factor: true,
-    tensors: &[LAYER, HEAD_NORMS, NORMS_AFTER],
+    tensors: "layer head_norms norms_after",
     divides_width: true,
     own_keys: true,
     defaults: &[("rms_norm_eps", Number(1e-5))],
@@ -909,7 +733,7 @@ const GLM: Family = Family {
 
 /// What Gemma 2 and 3 have in common.
 const GEMMA: Family = Family {
-    gate: GateKind::Gelu,
+    gate: Gate::Gelu,
     zero_centred: true,
     embedding_scale: Factor::RootOfWidth,
     score_scale: Factor::InverseRootOf("query_pre_attn_scalar"),
@@ -925,7 +749,7 @@ const GEMMA4_FIXED: &[(&str, Setting)] = &[
 
 /// What Gemma 4 has in all sizes.
 const GEMMA4: Family = Family {
-    tensors: &[LAYER, HEAD_NORMS, GEMMA_NORMS, GEMMA_EXPERTS, LAYER_SCALE],
+    tensors: "layer head_norms gemma_norms gemma_experts layer_scale",
     renamed: &[("top_k_experts", "num_experts_per_tok")],
     defaults: &[
         ("num_attention_heads", Size(8)),
@@ -963,82 +787,3 @@ const GEMMA4: Family = Family {
     gguf_numbers: &[("final_logit_softcapping", "final_logit_softcapping")],
     ..GEMMA
 };
-
-/// `post_attention_layernorm` is the norm of attention's result here, not the one before the feed-forward layer.
-const GEMMA_NORMS: &[TensorName] = &[
-    (
-        AttentionResultNorm,
-        "post_attention_layernorm",
-        "post_attention_norm",
-    ),
-    (FeedForwardNorm, "pre_feedforward_layernorm", "ffn_norm"),
-    (
-        FeedForwardResultNorm,
-        "post_feedforward_layernorm",
-        "post_ffw_norm",
-    ),
-];
-
-const LAYER_SCALE: &[TensorName] = &[(LayerScale, "layer_scalar", "layer_output_scale.weight")];
-
-/// What each layer of Gemma 4 E2B and E4B gets of a token beside the residual stream.
-const GEMMA_INPUTS: &[TensorName] = &[
-    (
-        InputTable,
-        "model.embed_tokens_per_layer",
-        "per_layer_token_embd",
-    ),
-    (
-        InputProjection,
-        "model.per_layer_model_projection",
-        "per_layer_model_proj",
-    ),
-    (
-        InputNorm,
-        "model.per_layer_projection_norm",
-        "per_layer_proj_norm",
-    ),
-    (InputGate, "per_layer_input_gate", "inp_gate"),
-    (InputOutput, "per_layer_projection", "proj"),
-    (InputResultNorm, "post_per_layer_input_norm", "post_norm"),
-];
-
-/// Experts beside a dense layer.
-const GEMMA_EXPERTS: &[TensorName] = &[
-    (
-        DenseResultNorm,
-        "post_feedforward_layernorm_1",
-        "post_ffw_norm_1",
-    ),
-    (ExpertsNorm, "pre_feedforward_layernorm_2", "pre_ffw_norm_2"),
-    (
-        ExpertsResultNorm,
-        "post_feedforward_layernorm_2",
-        "post_ffw_norm_2",
-    ),
-    // Names of whole tensors come first.
-    (RouterScale, "router.scale", "ffn_gate_inp.scale"),
-    (Router, "router.proj", "ffn_gate_inp"),
-    (
-        ExpertScales,
-        "router.per_expert_scale",
-        "ffn_down_exps.scale",
-    ),
-    (ExpertGate, "experts.{}.gate_proj", "ffn_gate_exps"),
-    (ExpertUp, "experts.{}.up_proj", "ffn_up_exps"),
-    (ExpertDown, "experts.{}.down_proj", "ffn_down_exps"),
-    (ExpertGateUp, "experts.{}.gate_up_proj", "ffn_gate_up_exps"),
-];
-
-const GLM4: &[&[TensorName]] = &[
-    LAYER,
-    FUSED_GATE_UP,
-    &[
-        (
-            AttentionResultNorm,
-            "post_self_attn_layernorm",
-            "post_attention_norm",
-        ),
-        (FeedForwardResultNorm, "post_mlp_layernorm", "post_ffw_norm"),
-    ],
-];

@@ -37,94 +37,14 @@ const MERGES_PER_TOKEN: usize = 4;
 /// Pre-tokenizers of families whose prompts begin with a token, where a file does not say; with `SentencePiece` all do.
 const BEGINNING: &str = "llama3 llama-v3 llama-bpe falcon3 pixtral tekken";
 
-/// The pattern of `OpenAI`'s cl100k vocabulary, with digits one by one.
-const SINGLE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// The same, with combining marks as parts of words.
-const MARKS_IN_WORDS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// As [`SINGLE_DIGITS`], with digits in groups of up to three.
-const THREE_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// The pattern of `OpenAI`'s o200k vocabulary: words end where a small letter is followed by a capital.
-const BY_CASE: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// Mistral's pattern: by case too, with digits one by one, and without contractions.
-const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// How text is split before pairs are merged.
+const PRE_TOKENIZERS: &str = include_str!("pre_tokenizers.tsv");
 
-/// Seed's pattern: line breaks never join what stands before them.
-const SEED_CODER: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// GPT-2's pattern, `OpenAI`'s.
-const GPT_2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
-/// `DeepSeek` V3's pattern: marks and symbols are apart from letters, but for one of ASCII before a word of ASCII.
-const MARKS_APART: &str = r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##;
-const DIGIT: &str = r"\p{N}";
-const LINE_BREAK: &str = "[\r\n]";
-/// Chinese, Korean, and the characters between them.
-const EAST_ASIAN: &str = "[一-龥ࠀ-一가-퟿]+";
-/// Letters with a lower and an upper case. Ends of the ranges are characters that NFC would replace.
-#[expect(clippy::unicode_not_nfc)]
-const CASED: &str = r"\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+";
-const MARKS: &str = r"\s?[!-/:-~！-／：-～‘-‟　-。]+";
-
-/// How text is split before pairs are merged, as in the models' own tokenizer.json.
-struct PreTokenizer {
-    /// Its names in `tokenizer.ggml.pre`, with spaces between them.
-    names: &'static str,
-    /// Patterns applied in order, each to the pieces that the ones before have left.
-    patterns: &'static [&'static str],
-    /// Whether text is normalised to Unicode's form C.
-    composes: bool,
-    /// Whether a word that is a token is never split.
-    ignores_merges: bool,
+/// The rows of a kind in that table, without their first column.
+fn rows(kind: &str) -> impl Iterator<Item = Vec<&'static str>> {
+    let rows = PRE_TOKENIZERS.lines().map(|line| line.split('\t'));
+    rows.filter_map(move |mut row| (row.next()? == kind).then(|| row.collect()))
 }
-
-impl PreTokenizer {
-    const fn usual(names: &'static str, patterns: &'static [&'static str]) -> Self {
-        Self {
-            names,
-            patterns,
-            composes: false,
-            ignores_merges: false,
-        }
-    }
-}
-
-const PRE_TOKENIZERS: [PreTokenizer; 13] = [
-    PreTokenizer {
-        composes: true,
-        ..PreTokenizer::usual("qwen2 deepseek-r1-qwen", &[SINGLE_DIGITS])
-    },
-    PreTokenizer {
-        composes: true,
-        ..PreTokenizer::usual("qwen35", &[MARKS_IN_WORDS])
-    },
-    PreTokenizer::usual("megrez", &[SINGLE_DIGITS]),
-    PreTokenizer {
-        ignores_merges: true,
-        ..PreTokenizer::usual(
-            "llama-bpe llama3 llama-v3 falcon3 pixtral glm4 glm5",
-            &[THREE_DIGITS],
-        )
-    },
-    PreTokenizer::usual("chatglm-bpe dbrx smaug-bpe", &[THREE_DIGITS]),
-    PreTokenizer::usual("gpt-4o minimax-m2", &[BY_CASE]),
-    PreTokenizer {
-        ignores_merges: true,
-        ..PreTokenizer::usual("tekken", &[TEKKEN])
-    },
-    PreTokenizer::usual("seed-coder", &[SEED_CODER]),
-    PreTokenizer::usual("smollm refact", &[DIGIT, GPT_2]),
-    PreTokenizer::usual("exaone4", &[GPT_2]),
-    PreTokenizer::usual(
-        "hunyuan-dense",
-        &[r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", MARKS_APART],
-    ),
-    PreTokenizer::usual(
-        "deepseek-llm",
-        &[LINE_BREAK, CASED, MARKS, r"\s+$", EAST_ASIAN, DIGIT],
-    ),
-    PreTokenizer::usual(
-        "deepseek-coder",
-        &[LINE_BREAK, r"\s?\p{L}+", r"\s?\p{P}+", EAST_ASIAN, DIGIT],
-    ),
-];
 
 pub(super) struct Vocabulary {
     pub(super) tokenizer: String,
@@ -409,33 +329,34 @@ fn byte_pairs<'a>(
     metadata: &Metadata<'a>,
     tokens: &'a Tokens,
 ) -> Result<(Json, Model<'a>), CheckpointError> {
-    let known = || -> String {
-        let names = PRE_TOKENIZERS.iter().flat_map(|pre| pre.names.split(' '));
-        names.collect::<Vec<_>>().join(", ")
-    };
     let Some(name) = metadata.text("tokenizer.ggml.pre")? else {
         return metadata.fail(
             "it does not say how its tokenizer splits text (tokenizer.ggml.pre): it was made by an old converter; make \
              or take a newer file",
         );
     };
-    let Some(pre) = PRE_TOKENIZERS
-        .iter()
-        .find(|pre| pre.names.split(' ').any(|known| known == name))
-    else {
+    let Some(row) = rows("split").find(|row| row[0].split(' ').any(|known| known == name)) else {
+        let known: Vec<String> = rows("split").map(|row| row[0].replace(' ', ", ")).collect();
         return metadata.fail(format!(
             "tokenizer.ggml.pre {name:?} is not supported; supported: {}",
-            known()
+            known.join(", ")
         ));
+    };
+    let (composes, ignores_merges) = (row[1] == "nfc", row[1] == "whole");
+    // A pattern without a name stands in the row itself.
+    let pattern = |name: &&'static str| {
+        rows("pattern")
+            .find(|row| row[0] == *name)
+            .map_or(*name, |row| row[1])
     };
     let pairs = merges(metadata, tokens)?;
     let byte_level = json!({ "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false });
-    let normalizer = json!(pre.composes.then(|| json!({ "type": "NFC" })));
-    let split = |pattern: &&str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false });
-    let splits = pre.patterns.iter().map(split);
+    let normalizer = json!(composes.then(|| json!({ "type": "NFC" })));
+    let split = |name| json!({ "type": "Split", "pattern": { "Regex": pattern(name) }, "behavior": "Isolated", "invert": false });
+    let splits = row[2..].iter().map(split);
     let splits: Json = splits.chain([byte_level.clone()]).collect();
     let splits = json!({ "type": "Sequence", "pretokenizers": splits });
-    Ok(tokens.document(pairs, pre.ignores_merges, [normalizer, splits, byte_level]))
+    Ok(tokens.document(pairs, ignores_merges, [normalizer, splits, byte_level]))
 }
 
 /// `tokenizer.json` of `SentencePiece`'s vocabulary; `prefix` says whether a text begins with a space where the file does not.
@@ -522,4 +443,29 @@ fn merges_by_score<'a>(
         .into_iter()
         .map(|(_, left, right, _)| (left, right))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+
+    #[test]
+    fn every_split_has_a_flag_and_patterns() {
+        let named: Vec<&str> = rows("pattern").map(|row| row[0]).collect();
+        let is_name = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || b"_0123456789".contains(&byte))
+        };
+        for row in rows("split") {
+            assert!(
+                ["nfc", "whole", "-"].contains(&row[1]) && row.len() > 2,
+                "{row:?}"
+            );
+            for pattern in row[2..].iter().filter(|pattern| is_name(pattern)) {
+                assert!(named.contains(pattern), "{pattern}");
+            }
+        }
+        assert!(rows("pattern").all(|row| row.len() == 2));
+        assert_eq!(rows("split").count(), 13);
+    }
 }
