@@ -244,14 +244,11 @@ impl ColumnMap {
             }
             Lookup::Preset => {
                 let mut found: Option<Found> = None;
-                // Tables have a null or a blank where a row has no value: it counts only if there is nothing else.
-                let must_speak = field == Field::Question && self.needs.question
-                    || field == Field::Reference && self.needs.reference;
-                let is_none = |it: &RowValue| it.is_null() || must_speak && it.is_blank();
+                // Tables have a null where a row has no value: it counts only if there is nothing else.
                 let mut null: Option<Found> = None;
                 let mut passed_over: Vec<String> = Vec::new();
                 let mut take = |key: &str, values: Vec<RowValue<'a>>, is_of_each| {
-                    let is_null = values.iter().all(is_none);
+                    let is_null = values.iter().all(|value| value.is_null());
                     match (&found, is_null) {
                         (Some(_), true) => {}
                         // What holds the value that was found is no other one, nor is a response of the same object.

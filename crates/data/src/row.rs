@@ -174,13 +174,6 @@ impl<'a> RowValue<'a> {
         self.raw == "null"
     }
 
-    /// Whether it is what a table has where there is no value: a blank text, or such a word as its reader marks.
-    pub(super) fn is_blank(self) -> bool {
-        let words = [r#""\u006ean""#, r#""\u004eaN""#, r#""\u004eone""#];
-        self.raw.starts_with('"') && self.raw.trim_matches(['"', ' ']).is_empty()
-            || words.contains(&self.raw)
-    }
-
     /// The word that a null was written as, if it is no null of JSON: `NaN`.
     pub(super) fn word(self) -> Option<&'static str> {
         let before =

@@ -132,16 +132,31 @@ fn messages_in_a_cell_are_messages() {
     }
 }
 
-/// A table's blank, or NaN, is no value: another key of the field has it. Its index is no id.
+/// A table's index is no id. A blank, or NaN, is a value all the same: another key of the field, which may mean something else, does not take its place.
 #[test]
 fn tables_of_pandas_have_an_index_and_cells_without_a_value() {
-    let table = "Unnamed: 0,question,problem,reference,answer,response\n0,q,,,4,\n1,,q,nan,5,nan\n2,None,q,6,NaN,7\n";
-    let (samples, columns) = read("rows.csv", table);
-    let texts: Vec<&[String]> = samples.iter().map(|sample| &sample[..3]).collect();
-    assert_eq!(texts, [["q", "4", ""], ["q", "5", "nan"], ["q", "6", "7"]]);
-    assert!(columns.ends_with("id ← the content's hash"), "{columns}");
-    let (samples, _) = read("rows.csv", ",question,answer,response\n7,q,4,4\n");
-    assert_eq!(samples[0][..3], ["q", "4", "4"]);
+    for index in ["Unnamed: 0", ""] {
+        let table = format!("{index},question,answer,response\n7,q,4,4\n");
+        let (samples, columns) = read("rows.csv", &table);
+        assert_eq!(samples[0][..3], ["q", "4", "4"]);
+        assert!(columns.ends_with("id ← the content's hash"), "{columns}");
+    }
+    for (name, rows) in [
+        ("rows.csv", "question,reference,answer,response\nq,,4,4\n"),
+        (
+            "rows.csv",
+            "question,reference,answer,response\nq,nan,4,4\n",
+        ),
+        ("rows.csv", "question,problem,answer,response\nNone,q,4,4\n"),
+        ("rows.csv", "question,problem,answer,response\n,q,4,4\n"),
+        (
+            "rows.jsonl",
+            r#"{"question": "q", "reference": "", "answer": "4", "response": "4"}"#,
+        ),
+    ] {
+        let files = Files::new(&[(name, rows.as_bytes())]);
+        files.message(files.load(&[name], &LoadOptions::default()));
+    }
 }
 
 /// `to_csv` of pandas writes lists and objects as Python shows them.

@@ -781,7 +781,10 @@ fn rows_in_a_document_are_found() {
     assert_eq!(samples, ["t|q|a|r"], "{columns}");
     let pydantic = r#"{"name": "x", "cases": [{"name": "c", "inputs": {"question": "q"}, "metadata": null, "expected_output": {"answer": "a"}, "output": {"answer": "r"}, "metrics": {}, "assertions": {}, "task_duration": 1.0}, {"name": "d", "inputs": "q", "metadata": null, "expected_output": "a", "output": "s", "assertions": {}, "task_duration": 1.0}], "failures": []}"#;
     let (samples, columns) = read("report.json", pydantic.as_bytes()).unwrap();
-    assert_eq!(samples, ["c|q|a|r", "d|q|a|s"], "{columns}");
+    let texts = |it: &String| it.split_once('|').unwrap().1.to_owned();
+    let texts: Vec<String> = samples.iter().map(texts).collect();
+    assert_eq!(texts, ["q|a|r", "q|a|s"], "{columns}");
+    assert!(columns.ends_with("the content's hash"), "{columns}");
     // Lines with test cases under that key are lines.
     let line = r#"{"id": "1", "question": "q", "answer": "a", "response": "r", "cases": [{"input": "1", "expected_output": "2"}]}"#;
     let (samples, _) = read("lines.jsonl", line.as_bytes()).unwrap();
@@ -791,6 +794,36 @@ fn rows_in_a_document_are_found() {
     assert_eq!(samples, ["t|q|a|r"], "{columns}");
     let nested = traced.replace("[{", "[[{").replace("}]}", "}]]}");
     assert_eq!(read("runs.jsonl", nested.as_bytes()).unwrap().0, samples);
+    // Keys of those programs beside the usual ones change nothing: not what is read, and no id.
+    for keys in [
+        r#""inputs": {"question": "p"}, "output": {"answer": "s"}, "task_duration": 1, "name": "c", "expected_output": "b""#,
+        r#""inputs": {"question": "p"}, "outputs": {"answer": "s"}, "run_type": "chain", "run_id": "7", "error": "e""#,
+        r#""inputs": {"conversation": [{"role": "user", "content": "p"}, {"role": "assistant", "content": "s"}]}"#,
+        r#""eval_set_id": "s", "eval_cases": [{"eval_id": "c"}]"#,
+        r#""eval_set_id": "s", "eval_case_results": [{"eval_id": "c"}]"#,
+    ] {
+        for usual in [
+            r#""question": "q", "answer": "a", "response": "r""#,
+            r#""problem": "q", "target": "a", "completion": "r""#,
+            r#""prompt": "q", "ground_truth": "a", "llm_output": "r""#,
+        ] {
+            let read = |row: &str| read("rows.jsonl", row.as_bytes()).unwrap().0;
+            assert_eq!(
+                read(&format!("{{{keys}, {usual}}}")),
+                read(&format!("{{{usual}}}"))
+            );
+        }
+    }
+    // Texts under those keys are read under the same id as ever.
+    let plain = r#"{"inputs": "q", "output": "r", "expected_output": "a"}"#;
+    let (plain, _) = read("rows.jsonl", plain.as_bytes()).unwrap();
+    for more in [
+        r#""output": "r", "expected_output": "a", "task_duration": 1, "name": "c""#,
+        r#""outputs": "r", "answer": "a", "run_type": "llm", "run_id": "7", "error": "e""#,
+    ] {
+        let row = format!(r#"{{"inputs": "q", {more}}}"#);
+        assert_eq!(read("rows.jsonl", row.as_bytes()).unwrap().0, plain);
+    }
     for (adk, said) in [
         (
             r#"{"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": []}]}"#,
