@@ -153,8 +153,8 @@ impl<'a> Beside<'_, 'a> {
         ))
     }
 
-    /// Of an answer that is one of the options, which stand beside it or beside the question: the text of a letter, or the letter of a text. None where a text
-    /// may be taken for a letter, or where the question has the options under other letters.
+    /// Of an answer that is the text of one of the options, which stand beside it or beside the question: its letter. None where a text may be taken for a letter
+    /// or for a place, or where the question may have the options under other letters.
     pub(super) fn other_form(&self, answer: &str, preset: &'static Preset) -> Option<String> {
         let Self(row, _, columns) = self;
         let asked = columns.find(Field::Question, preset, row).ok()?;
@@ -163,14 +163,15 @@ impl<'a> Beside<'_, 'a> {
         let beside = |key: &str| Beside(row, key, columns).options().ok()?;
         let options = self.options().ok()?;
         let (_, options) = options.or_else(|| beside(within?))?;
-        let asked = asked
-            .values
-            .first()
-            .and_then(|asked| match asked.messages() {
-                Some(messages) => Some(messages.question().ok()?.text),
-                None => asked.string().ok(),
-            });
-        let asked = asked.unwrap_or_default();
+        let others = asked.passed_over.iter();
+        let others = others.filter_map(|key| KeyPath::parse(key).find(row).ok());
+        let text = |asked: RowValue| match asked.messages() {
+            Some(messages) => Some(messages.question().ok()?.text),
+            None => asked.string().ok(),
+        };
+        let values = asked.values.iter().copied().chain(others.flatten());
+        let asked: Vec<String> = values.filter_map(text).collect();
+        let asked = asked.join("\n");
         let forms = options
             .iter()
             .map(|it| [&*it.0, bare(it).unwrap_or(&it.1).trim()]);
@@ -178,19 +179,25 @@ impl<'a> Beside<'_, 'a> {
         let plain = |text: &&str| text.trim_matches([' ', '(', ')', '.']).to_lowercase();
         let all: HashSet<String> = forms.iter().flatten().map(plain).collect();
         let is_letter = |label: &str| label.len() == 1 && label.starts_with(char::is_alphabetic);
+        let is_place = |text: &str| text.parse().is_ok_and(|place: usize| place <= forms.len());
         let is_in = |[label, text]: &[&str; 2]| {
             let marks = [") ", ". ", ": ", ")** ", ".** "];
-            marks
-                .iter()
-                .any(|mark| asked.contains(&format!("{label}{mark}{text}")))
+            let mut marked = marks.iter().map(|mark| format!("{label}{mark}{text}"));
+            marked.any(|it| asked.contains(&it))
         };
-        let is_clear = all.len() == 2 * forms.len() && forms.iter().all(|it| is_letter(it[0]));
-        if !is_clear || are_in(&asked, &options) && !forms.iter().all(is_in) {
+        let is_clear = |it: &[&str; 2]| is_letter(it[0]) && !is_place(it[1]);
+        let second = forms.get(1)?[0];
+        // The question may have the options in whatever way: a second letter in it may be that of one.
+        let mut words = asked.split(|it: char| !it.is_alphanumeric());
+        let has_letters = words.any(|word| word.eq_ignore_ascii_case(second));
+        if all.len() != 2 * forms.len()
+            || !forms.iter().all(is_clear)
+            || (has_letters || are_in(&asked, &options)) && !forms.iter().all(is_in)
+        {
             return None;
         }
-        let is_it = |it: &&str| plain(it) == plain(&answer);
-        let [label, text] = forms.iter().find(|form| form.iter().any(is_it))?;
-        Some((*if is_it(label) { text } else { label }).to_owned())
+        let [label, _] = forms.iter().find(|form| form[1] == answer.trim())?;
+        Some((*label).to_owned())
     }
 
     /// The options, and the key of all, or those of the first and the last.

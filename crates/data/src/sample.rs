@@ -23,7 +23,7 @@ pub struct Sample {
     pub reference_answer: String,
     /// The single reference answers, if there are several.
     pub alternatives: Vec<String>,
-    /// Where it is an option of the question: its other form, the text of a letter or the letter of a text. Nobody is shown it.
+    /// Where it is the text of an option of the question: that one's letter. Nobody is shown it.
     pub other_form: Option<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,

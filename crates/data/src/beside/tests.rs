@@ -257,7 +257,7 @@ fn a_number_beside_options_is_refused_unless_it_is_one_of_them() {
 }
 
 #[test]
-fn a_letter_and_the_text_of_its_option_are_two_forms_of_one_answer() {
+fn the_text_of_an_option_has_its_letter_as_another_form() {
     let form = |row: &str| {
         crate::sample_of_row(row, &crate::ColumnMap::default())
             .unwrap()
@@ -266,25 +266,20 @@ fn a_letter_and_the_text_of_its_option_are_two_forms_of_one_answer() {
     let row = |more: &str| format!(r#"{{"question": "Which gas?", "response": "r", {more}}}"#);
     let options = r#""options": ["oxygen", "nitrogen", "argon"]"#;
     let pro = |answer: &str| row(&format!(r#"{options}, "answer": {answer}"#));
+    let asked = |question: &str| pro("\"nitrogen\"").replace("gas?", question);
     for (row, other) in [
-        (pro("\"B\""), "nitrogen"),
-        (pro("\"(b)\""), "nitrogen"),
         (pro("\"nitrogen\""), "B"),
         (
-            row(r#""choices": {"text": ["oxygen", "nitrogen"], "label": ["B", "A"]}, "answerKey": "A""#),
-            "nitrogen",
+            row(r#""choices": {"text": ["oxygen", "nitrogen"], "label": ["B", "A"]}, "answerKey": "nitrogen""#),
+            "A",
         ),
-        (row(r#""options": {"A": "oxygen", "B": "nitrogen"}, "answer": "A""#), "oxygen"),
-        (row(r#""options": ["A)21", "B)21.5"], "answer": "B""#), "21.5"),
+        (row(r#""options": {"A": "oxygen", "B": "nitrogen"}, "answer": "oxygen""#), "A"),
+        (row(r#""options": ["A)21", "B)21.5"], "answer": "21.5""#), "B"),
         (row(r#""options": ["21", "22"], "answer": "22""#), "B"),
-        (row(r#""A": "oxygen", "B": "nitrogen", "C": "argon", "answer": "C""#), "argon"),
+        (row(r#""A": "oxygen", "B": "nitrogen", "C": "argon", "answer": "argon""#), "C"),
         // The question has them under the same letters.
-        (pro("\"B\"").replace("gas?", "gas? A. oxygen B. nitrogen\\n**C)** argon"), "nitrogen"),
+        (asked("gas? A. oxygen B. nitrogen\\n**C)** argon"), "B"),
         // The options are those of the logged question.
-        (
-            r#"{"doc_id": 1, "doc": {"question": "Which gas?", "choices": ["oxygen", "nitrogen"]}, "target": "A", "resps": [["A"]]}"#.into(),
-            "oxygen",
-        ),
         (
             r#"{"doc": {"query": "q", "choices": ["x1", "y1"], "gold_index": 1, "id": "7"}, "model_response": {"text": ["r"]}}"#.into(),
             "B",
@@ -293,20 +288,36 @@ fn a_letter_and_the_text_of_its_option_are_two_forms_of_one_answer() {
         assert_eq!(form(&row).as_deref(), Some(other), "{row}");
     }
     for row in [
-        // No option; a text that is a letter; a label that is a number; two options of one text.
+        // A letter, which a response in words may answer in many ways; no option, though it is written alike.
+        pro("\"B\""),
         pro("\"helium\""),
+        pro("\"Nitrogen.\""),
+        row(r#""options": ["5", "0.5"], "answer": ".5""#),
+        row(r#""options": [".5", "5"], "answer": "5""#),
+        // A text that is a letter or may be a place; a label that is a number; two options of one text.
         row(r#""options": ["B", "A", "D"], "answer": "B""#),
-        row(r#""options": {"1": "two", "2": "three"}, "answer": "1""#),
-        row(r#""options": ["oxygen", "Oxygen"], "answer": "A""#),
-        // The question has them in another order, or without letters.
-        pro("\"B\"").replace("gas?", "gas? A. nitrogen B. oxygen C. argon"),
-        pro("\"B\"").replace("gas?", "gas?\\noxygen\\nnitrogen\\nargon"),
+        row(r#""options": ["7", "1", "0"], "answer": "7""#),
+        row(r#""options": {"1": "two", "2": "three"}, "answer": "two""#),
+        row(r#""options": ["oxygen", "Oxygen"], "answer": "oxygen""#),
+        // The question has them in another order, however it writes them, or without letters.
+        asked("gas? A. nitrogen B. oxygen C. argon"),
+        asked("gas? A.\\tnitrogen B.\\toxygen C.\\targon"),
+        asked("gas? A、nitrogen B、oxygen C、argon"),
+        asked("gas? (a) Nitrogen (b) Oxygen (c) Argon"),
+        asked("gas? A) $nitrogen$ B) $oxygen$ C) $argon$"),
+        asked(r#"gas? {\"A\": \"nitrogen\", \"B\": \"oxygen\", \"C\": \"argon\"}"#),
+        asked("gas?\\noxygen\\nnitrogen\\nargon"),
+        // So has a text beside it.
+        asked("gas?").replace(
+            "\"options\"",
+            r#""prompt": "Which?\nA. nitrogen\nB. oxygen\nC. argon", "options""#,
+        ),
         row(r#""answer": "B""#),
     ] {
         assert_eq!(form(&row), None, "{row}");
     }
     // What rows are known by is as before.
-    let sample = crate::sample_of_row(&pro("\"B\""), &crate::ColumnMap::default()).unwrap();
+    let sample = crate::sample_of_row(&pro("\"argon\""), &crate::ColumnMap::default()).unwrap();
     let without = crate::Sample {
         other_form: None,
         ..sample.clone()
