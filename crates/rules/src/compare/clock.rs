@@ -103,26 +103,14 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
     if a.len() != b.len() {
         return Comparison::different("ratio", "ratios of a different number of parts differ");
     }
-    // Against the first part that is not zero on both sides.
-    let mut pivot = None;
-    for (index, (x, y)) in a.iter().zip(b).enumerate() {
-        let zero = |expr: &Expr, context: &mut Context<'_>| {
-            algebra::identical(expr, &Expr::integer(0), &mut context.budget).0
-        };
-        match (zero(x, context), zero(y, context)) {
-            (Identity::Equal, Identity::Equal) => {}
-            (Identity::Different, Identity::Different) => {
-                pivot = Some(index);
-                break;
-            }
-            (Identity::Equal, Identity::Different) | (Identity::Different, Identity::Equal) => {
-                return Comparison::different("ratio", "a part is zero on one side only");
-            }
-            _ => return Comparison::open("a part that may be zero"),
-        }
-    }
+    // Against the first part that is zero on neither side.
+    let is_something = |it: &Expr, context: &mut Context<'_>| {
+        algebra::identical(it, &Expr::integer(0), &mut context.budget).0 == Identity::Different
+    };
+    let mut places = 0..a.len();
+    let pivot = places.find(|&at| is_something(&a[at], context) && is_something(&b[at], context));
     let Some(pivot) = pivot else {
-        return Comparison::open("ratios of nothing but zeros");
+        return Comparison::open("ratios whose parts may be zero");
     };
     // 6:00 is no 5:00.
     if a.len() == 2 {

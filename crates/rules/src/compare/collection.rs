@@ -11,6 +11,11 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     if let Some(verdict) = system::compare(gold, pred, context) {
         return verdict;
     }
+    match (gold, named_point(gold), pred, named_point(pred)) {
+        (Answer::Tuple(a), _, _, Some(b)) => return in_order("tuple", a, &b, context),
+        (_, Some(a), Answer::Tuple(b), _) => return in_order("tuple", &a, b, context),
+        _ => {}
+    }
     match (gold, pred) {
         (Answer::Set(a), Answer::Set(b) | Answer::List(b)) | (Answer::List(a), Answer::Set(b)) => {
             let nested = |it: &[Answer]| it.iter().any(|part| matches!(part, Answer::Set(_)));
@@ -42,21 +47,6 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         (Answer::List(parts), Answer::Quantity(_)) => single(pred, parts, true, false, context),
         (Answer::Quantity(_), Answer::Set(parts)) => single(gold, parts, false, true, context),
         (Answer::Set(parts), Answer::Quantity(_)) => single(pred, parts, true, true, context),
-        // A(1, 2) is a point with a name.
-        (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
-            if named_point(other).is_some() =>
-        {
-            let point: Vec<Answer> = named_point(other)
-                .unwrap_or_default()
-                .iter()
-                .map(|part| expressions::answer(part.clone()))
-                .collect();
-            if matches!(gold, Answer::Tuple(_)) {
-                in_order("tuple", parts, &point, context)
-            } else {
-                in_order("tuple", &point, parts, context)
-            }
-        }
         (Answer::Tuple(parts), other) | (other, Answer::Tuple(parts))
             if parts.len() == 1 && matches!(other, Answer::Quantity(_)) =>
         {
@@ -67,13 +57,11 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
     }
 }
 
-/// The coordinates of `A(1, 2)`.
-fn named_point(answer: &Answer) -> Option<&[Expr]> {
+/// The coordinates of `A(1, 2)`, a point with a name.
+fn named_point(answer: &Answer) -> Option<Vec<Answer>> {
     match expressions::expression(answer)? {
-        Expr::Apply(name, parts)
-            if parts.len() > 1 && name.chars().next().is_some_and(char::is_uppercase) =>
-        {
-            Some(parts)
+        Expr::Apply(name, parts) if parts.len() > 1 && name.starts_with(char::is_uppercase) => {
+            Some(parts.iter().cloned().map(expressions::answer).collect())
         }
         _ => None,
     }

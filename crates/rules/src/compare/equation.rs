@@ -23,16 +23,25 @@ pub(super) fn compare(
     pred: &Relation,
     context: &mut Context<'_>,
 ) -> Option<Comparison> {
+    let mut undecided = None;
     if let (Some(f), Some(g)) = (difference(gold), difference(pred)) {
-        return Some(zero_sets(&f, &g, context));
+        let verdict = zero_sets(&f, &g, context);
+        if verdict.equal.is_some() {
+            return Some(verdict);
+        }
+        undecided = Some(verdict);
     }
     // `x^2 = 4` against `x = ±2`.
     if let (Some(a), Some(b)) = (solve::solve(gold, context), solve::solve(pred, context))
         && a.variable == b.variable
     {
-        return Some(real_set::sets("solutions", &a.set, &b.set, context));
+        let verdict = real_set::sets("solutions", &a.set, &b.set, context);
+        return Some(match undecided {
+            Some(_) => verdict.at_most_open("the real solutions agree, the complex ones may not"),
+            None => verdict,
+        });
     }
-    None
+    undecided
 }
 
 /// left − right, of an equation or inequality between two expressions.
@@ -69,7 +78,7 @@ pub(super) fn zero_sets(f: &Expr, g: &Expr, context: &mut Context<'_>) -> Compar
         return Comparison::equal_as(status, "proportional");
     }
     match letters.as_slice() {
-        [letter] => one_unknown(&above_f, &above_g, letter, context),
+        [_] => Comparison::open("equations that could not be solved"),
         _ => several_unknowns(&above_f, &above_g, &letters, context),
     }
 }
@@ -140,39 +149,6 @@ pub(super) fn proportional(
         };
     }
     Factor::Unknown
-}
-
-/// Two equations in the same unknown: their solutions.
-fn one_unknown(f: &Expr, g: &Expr, letter: &str, context: &mut Context<'_>) -> Comparison {
-    let polynomials = (
-        algebra::polynomial(f, letter, &mut context.budget),
-        algebra::polynomial(g, letter, &mut context.budget),
-    );
-    let (Some(p), Some(q)) = polynomials else {
-        return Comparison::open("equations that could not be solved");
-    };
-    if let (Some(p), Some(q)) = (
-        algebra::square_free(&p, &mut context.budget),
-        algebra::square_free(&q, &mut context.budget),
-    ) && p == q
-    {
-        return Comparison::equal("solutions");
-    }
-    let (Some(roots_p), Some(roots_q)) = (algebra::roots(&p), algebra::roots(&q)) else {
-        return Comparison::open("equations whose solutions could not be written down");
-    };
-    let as_set = |roots: Vec<Expr>, context: &mut Context<'_>| {
-        let points = roots
-            .into_iter()
-            .map(|root| real_set::RealSet::point(root, context))
-            .collect::<Option<Vec<_>>>()?;
-        real_set::RealSet::union(points, context)
-    };
-    let (Some(a), Some(b)) = (as_set(roots_p, context), as_set(roots_q, context)) else {
-        return Comparison::too_complex();
-    };
-    let verdict = real_set::sets("solutions", &a, &b, context);
-    verdict.at_most_open("the real solutions agree, the complex ones do not")
 }
 
 /// Equations in several unknowns that are not multiples of each other. As polynomials they may still vanish at the

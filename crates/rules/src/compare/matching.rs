@@ -8,7 +8,6 @@ use super::expressions;
 use crate::algebra;
 use crate::algebra::work;
 use crate::answer::Answer;
-use crate::verification::Status;
 
 /// How many elements are tried against each other.
 const MOST_PAIRED: usize = 40;
@@ -131,87 +130,52 @@ fn paired(
     as_sets: bool,
     context: &mut Context<'_>,
 ) -> Comparison {
-    let mut used = vec![false; pred.len()];
-    let mut status = Status::Decided;
-    let mut undecided = None;
-    let mut waiting = Vec::new();
-    let mut partnered = vec![false; gold.len()];
-    for (element, partnered) in gold.iter().zip(&mut partnered) {
-        let mut found = false;
-        let mut maybe = None;
-        for (index, candidate) in pred.iter().enumerate() {
-            if used[index] && (!as_sets || found) {
-                continue;
+    let (mut waiting, mut free) = (gold.to_vec(), pred.to_vec());
+    let mut whole = Comparison::equal(method);
+    if !as_sets {
+        // Of a list, what found its partner is no candidate any more.
+        waiting.retain(|element| {
+            if let (Some(at), part) = partner(method, element, &free, false, context) {
+                free.remove(at);
+                whole = Comparison::all(method, [whole.clone(), part]);
+                return false;
             }
-            let part = context.quietly(|context| context.answers(element, candidate));
-            match part.equal {
-                Some(true) => {
-                    used[index] = true;
-                    found = true;
-                    if part.status == Status::Numeric {
-                        status = Status::Numeric;
-                    }
-                    if !as_sets {
-                        break;
-                    }
-                }
-                None => maybe = Some(part),
-                Some(false) => {}
-            }
-        }
-        *partnered = found;
-        if !found {
-            match maybe {
-                Some(part) => {
-                    undecided = Some(part);
-                    waiting.push(*element);
-                }
-                None => return missing(method, element, context),
-            }
-        }
-    }
-    // Of a list, what found its partner is no candidate any more.
-    for element in waiting.into_iter().filter(|_| !as_sets) {
-        let mut free = pred.iter().zip(&used).filter(|(_, used)| !**used);
-        let differs = free.all(|(candidate, _)| {
-            let part = context.quietly(|context| context.answers(element, candidate));
-            part.equal == Some(false)
+            true
         });
-        if differs {
-            return missing(method, element, context);
-        }
     }
-    // An element of the prediction that nothing in the gold answer can be settles it too.
-    for (index, candidate) in pred.iter().enumerate() {
-        if used[index] {
-            continue;
-        }
-        if !as_sets && undecided.is_none() {
-            return missing(method, candidate, context);
-        }
-        let mut maybe = None;
-        for (element, partnered) in gold.iter().zip(&partnered) {
-            if *partnered && !as_sets {
-                continue;
+    for (elements, others, swapped) in [(&waiting, &free, false), (&free, &waiting, true)] {
+        for element in elements {
+            let (_, part) = partner(method, element, others, swapped, context);
+            if part.equal == Some(false) {
+                return part;
             }
-            let part = context.quietly(|context| context.answers(element, candidate));
-            if part.equal != Some(false) {
-                maybe = Some(part);
-            }
-        }
-        match maybe {
-            None => return missing(method, candidate, context),
-            Some(part) if part.equal.is_none() => undecided = Some(part),
-            Some(_) => {}
+            whole = Comparison::all(method, [whole, part]);
         }
     }
-    if let Some(mut part) = undecided {
-        if part.reason.is_empty() {
-            "an element could not be compared".clone_into(&mut part.reason);
+    whole
+}
+
+/// The first of several that an element is equal to, by its place, and how it compares with them all.
+fn partner(
+    method: &'static str,
+    element: &Answer,
+    others: &[&Answer],
+    swapped: bool,
+    context: &mut Context<'_>,
+) -> (Option<usize>, Comparison) {
+    let mut maybe = None;
+    for (at, other) in others.iter().enumerate() {
+        let part = context.quietly(|context| context.either_way(element, other, swapped));
+        match part.equal {
+            Some(true) => return (Some(at), part),
+            None => maybe = Some(part),
+            Some(false) => {}
         }
-        return part;
     }
-    Comparison::equal_as(status, method)
+    (
+        None,
+        maybe.unwrap_or_else(|| missing(method, element, context)),
+    )
 }
 fn missing(method: &'static str, element: &Answer, context: &Context<'_>) -> Comparison {
     context.different(method, || {

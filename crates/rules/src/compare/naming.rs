@@ -110,7 +110,7 @@ pub(super) fn is_named(expr: &Expr) -> bool {
             | Function::Argument,
             parts,
         ) => parts.iter().any(algebra::has_letter),
-        Expr::Multiply(factors) => is_segment(expr) || is_inverse(factors),
+        Expr::Multiply(_) => is_segment(expr),
         _ => false,
     }
 }
@@ -120,18 +120,6 @@ fn is_power_of_name(answer: &Answer) -> bool {
     matches!(expressions::expression(answer), Some(Expr::Power(power))
         if matches!(&power.0, Expr::Symbol(name) if name.len() == 1 && name.starts_with(char::is_uppercase))
             && matches!(&power.1, Expr::Number(exponent) if *exponent == Rational::NEG_ONE))
-}
-
-/// f⁻¹(x), read as a product.
-fn is_inverse(factors: &[Expr]) -> bool {
-    match factors {
-        [Expr::Power(power), Expr::Symbol(argument)] => {
-            power.1 == Expr::integer(-1)
-                && matches!(&power.0, Expr::Symbol(name) if "fghpqFGHT".contains(&**name))
-                && "xytnz".contains(&**argument)
-        }
-        _ => false,
-    }
 }
 
 /// An angle of a triangle, or one called by a Greek letter.

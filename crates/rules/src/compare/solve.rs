@@ -301,13 +301,15 @@ fn holds(
     if is_unknown(right) && constant(left) {
         return beside(mirrored(operator)?, left, context);
     }
-    if let Some(set) = with_bars(left, operator, right, variable, context) {
-        return Some(set);
-    }
-    if let Some(operator) = mirrored(operator)
-        && let Some(set) = with_bars(right, operator, left, variable, context)
-    {
-        return Some(set);
+    for (bars, operator, bound) in [
+        (left, Some(operator), right),
+        (right, mirrored(operator), left),
+    ] {
+        if let Some(operator) = operator
+            && let Some(set) = with_bars(bars, operator, bound, variable, context)
+        {
+            return Some(set);
+        }
     }
     let (above, below) = algebra::fraction(&left.clone().minus(right.clone()));
     let polynomials = (
@@ -361,7 +363,7 @@ fn with_bars(
     let [inside] = parts.as_slice() else {
         return None;
     };
-    if !algebra::variables(right).is_empty() || algebra::has_letter(right) {
+    if algebra::has_letter(right) {
         return None;
     }
     if real_set::order_of(right, &Expr::integer(0), context)? == Ordering::Less {
@@ -370,8 +372,8 @@ fn with_bars(
             _ => RealSet::line(),
         });
     }
-    let minus = right.clone().negated();
     let above = holds(inside, operator, right, variable, context)?;
+    let minus = right.clone().negated();
     let below = holds(inside, mirrored(operator)?, &minus, variable, context)?;
     match operator {
         Operator::Less | Operator::LessOrEqual | Operator::NotEqual => {
