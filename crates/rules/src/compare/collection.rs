@@ -2,7 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides, other_kind};
-use super::{expressions, matching, naming, system};
+use super::{expressions, matching, naming, relation, system};
 use crate::algebra::Expr;
 use crate::answer::{Answer, Operator, Quantity};
 
@@ -26,6 +26,13 @@ pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -
         }
         (Answer::List(a), Answer::List(b)) => lists(a, b, context),
         (Answer::Tuple(a), Answer::Tuple(b)) => in_order("tuple", a, b, context),
+        // "x > 1 and x < 3" is an interval, and so may (1, 3) be.
+        (Answer::Tuple(_), Answer::List(parts)) | (Answer::List(parts), Answer::Tuple(_))
+            if (parts.iter())
+                .any(|it| matches!(it, Answer::Relation(it) if relation::is_inequality(it))) =>
+        {
+            Comparison::open("inequalities against a tuple or an interval")
+        }
         (Answer::Tuple(a), Answer::List(b)) | (Answer::List(a), Answer::Tuple(b)) => {
             if !context.config.strict {
                 return matching::unordered(a, b, false, context);

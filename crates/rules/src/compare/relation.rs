@@ -41,7 +41,7 @@ pub(super) fn both(gold: &Relation, pred: &Relation, context: &mut Context<'_>) 
 }
 
 /// Is a relation made of <, ≤, >, ≥, ≠ (and =, but not of = alone)?
-fn is_inequality(relation: &Relation) -> bool {
+pub(super) fn is_inequality(relation: &Relation) -> bool {
     !naming::is_equation(relation)
         && relation
             .operators

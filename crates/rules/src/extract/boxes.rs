@@ -366,14 +366,16 @@ pub(super) fn is_operand(source: Source<'_, '_>, boxed: Range<usize>) -> bool {
     }
     let listed = after.strip_prefix(',').map(|it| it.trim_start_matches(' '));
     let tuple = before.ends_with(['(', '[', '{']) && listed.is_some();
-    before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>".contains(it))
+    before.ends_with(|it: char| it.is_ascii_digit() || "+*/^_<>|".contains(it))
+        // "0.\boxed{7}"
+        || before.strip_suffix('.').is_some_and(|it| it.ends_with(words::is_digit))
         || before.ends_with(JOINS)
         || is_in_bracket(before)
         || before.ends_with('-') && !is_negated(before)
         || joins(before)
         || tuple
         || listed.is_some_and(|it| it.starts_with(words::is_digit))
-        || after.starts_with('_')
+        || after.starts_with(['_', '!'])
 }
 
 /// Does what stands before a box in its formula open a bracket that makes it a part: `\frac{3}{`, `\lim_{x\to`, `\log_2(`, `(3, `?

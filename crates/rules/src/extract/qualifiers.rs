@@ -158,7 +158,8 @@ pub(super) fn said_by_others(sentence: &str) -> bool {
 pub(super) fn deny_or_suppose(announcement: &str) -> bool {
     let mut rest = words_of(announcement).skip(1);
     let sum = rest.next().is_some_and(|it| OPERATION.contains(it)) && rest.next().is_some();
-    sum || deny(announcement) || has(announcement, &words::MAY_BE)
+    let lists = [&words::DENIES, &words::MAY_BE, &words::NO_LONGER_HOLDS];
+    sum || lists.iter().any(|it| has(announcement, it))
 }
 
 pub(super) fn is_denial(word: &str) -> bool {

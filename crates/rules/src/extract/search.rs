@@ -97,6 +97,19 @@ pub(super) fn search<'t>(
     out.sort_by(|a, b| a.tier.cmp(&b.tier).then(b.end.cmp(&a.end)));
     if role == Role::Prediction {
         take_back(text, &mut out);
+        // "#### 24", then "The correct answer is 36."
+        if let Some((first, others)) = out.split_first_mut()
+            && first.tier == 0
+            && !first.boxed
+            && others.iter().any(|it| {
+                it.end > first.end
+                    && qualifiers::corrects(&text[first.end..it.end], true)
+                    && !beside::is_same(&first.found.text, &it.found.text)
+            })
+        {
+            first.found.qualified = true;
+            first.found.statement = Cow::Borrowed(&text[first.end..]);
+        }
         // A box decides, but what differs from it may be what is announced after it, unless boxes are asked for first.
         if let Some(first) = out.first_mut().filter(|it| it.boxed && it.tier >= 0) {
             let (end, found) = (first.end, &mut first.found);

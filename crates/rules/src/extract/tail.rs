@@ -157,7 +157,8 @@ fn measured(text: &str, from: usize) -> usize {
             }
             let lone_article = matches!(word, "A" | "C" | "F" | "T" | "in")
                 && !glued
-                && goes_on(&rest[word.len()..]);
+                && goes_on(&rest[word.len()..])
+                && !measures_length(&rest[word.len()..]);
             if words::MAGNITUDE.contains(word) {
                 end = at + word.len();
             } else if words::is_unit(word) && !lone_article {
@@ -202,6 +203,13 @@ fn measured(text: &str, from: usize) -> usize {
         }
     }
     end
+}
+
+/// Does a text begin with what a length is said of, and nothing that it may belong to: "10 in tall", but not "2 in high school"?
+fn measures_length(text: &str) -> bool {
+    let word = words::first_word(text.trim_start());
+    let rest = &text[words::offset(text, word) + word.len()..];
+    words::DIMENSION.contains(word) && !rest.trim_start().starts_with(char::is_alphabetic)
 }
 
 /// Does a phrase go on after this word?
