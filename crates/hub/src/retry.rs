@@ -116,13 +116,13 @@ pub(crate) fn with_retries<T>(
     }
 }
 
-/// The time that a `Retry-After` header asks for: seconds, or a date, which is compared with the server's own clock if it
-/// tells its date. `None` for any other text.
+/// The time that a `Retry-After` header asks for, `None` for another text: seconds, or a date, compared with the server's clock if it tells its date.
 pub fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
     let text = text.trim();
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+    if let (Ok(seconds), true) = (text.parse::<f64>(), is_number) {
         // A number with more digits than fit is longer than any limit.
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+        return Some(Duration::from_secs(seconds.ceil() as u64));
     }
     let moment = |text: &str| Some(DateTime::parse_from_rfc2822(text.trim()).ok()?.timestamp());
     let until = moment(text)?;
@@ -189,7 +189,7 @@ mod tests {
             ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
             ("-5", None),
-            ("1.5", None),
+            ("1.5", Some(2)),
             ("+3", None),
             ("soon", None),
             ("", None),

@@ -33,3 +33,8 @@ pub mod runtime;
 #[cfg(feature = "serve")]
 pub mod server;
 pub mod wire;
+
+/// The rows of a table of two columns.
+pub(crate) fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    table.lines().filter_map(|row| row.split_once('\t'))
+}

@@ -5,11 +5,8 @@ use std::sync::LazyLock;
 /// The texts of one kind, in the order of the file.
 pub(super) fn of_kind(kind: &str) -> Vec<&'static str> {
     static TEXTS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
-        include_str!("texts.tsv")
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| line.split_once('\t'))
-            .map(|(kind, text)| (kind, text.replace("\\n", "\n")))
+        let rows = crate::rows(include_str!("texts.tsv"));
+        rows.map(|(kind, text)| (kind, text.replace("\\n", "\n")))
             .collect()
     });
     TEXTS

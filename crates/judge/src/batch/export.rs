@@ -12,15 +12,12 @@ use crate::judge::answers::is_decided_by_rules;
 use crate::judge::text::prompt::shown_field;
 use crate::judge::{JudgeError, RunError, RunOptions, jobs};
 use crate::protocol::{PlainPrompt, PromptTemplate, Protocol};
-use crate::wire::Route;
+use crate::wire::{Route, SEEDS, extend, set_sampling};
 use juror_data::output::OutputFile;
 use juror_data::{Rows, Sample, Samples};
 
 /// Samples that are read at a time.
 const AT_ONCE: usize = 256;
-
-/// Seeds of requests are below this: a number that every engine takes.
-const SEEDS: u32 = 1 << 31;
 
 /// A batch to be written.
 pub struct Export {
@@ -154,13 +151,6 @@ impl Export {
         let sampling = self.options.sampling;
         set("temperature", json!(sampling.temperature));
         set("top_p", json!(sampling.top_p));
-        // Not OpenAI's: only where they are asked for.
-        if sampling.top_k > 0 {
-            set("top_k", json!(sampling.top_k));
-        }
-        if sampling.min_p > 0.0 {
-            set("min_p", json!(sampling.min_p));
-        }
         let length = if self.protocol.chat() {
             "max_completion_tokens"
         } else {
@@ -172,13 +162,8 @@ impl Export {
         if !stop.is_empty() {
             set("stop", json!(stop));
         }
-        for (key, value) in &self.body {
-            if value.is_null() {
-                body.remove(key);
-            } else {
-                body.insert(key.clone(), value.clone());
-            }
-        }
+        set_sampling(sampling, &mut body);
+        extend(&mut body, &self.body);
         body
     }
 }

@@ -54,7 +54,8 @@ fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
     let response = given(line, "response").unwrap_or(line);
     if let Value::String(text) = response {
         let finish = given(line, "finish_reason");
-        return Ok(answer(Some(text.clone()), None, finish, usage(line)));
+        let read = answer(Some(text.clone()), None, &[finish], usage(line));
+        return Ok(read.map_err(|(why, _)| why));
     }
     let body = given(response, "body");
     if let Some(why) = error_of(response).or(body.and_then(error_of)) {
@@ -65,7 +66,8 @@ fn answer_in(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
         let body = body.map_or_else(String::new, |body| format!(" {body}"));
         return Ok(Err(told(&format!("status {status}{body}"))));
     }
-    completion(body.unwrap_or(response))
+    let read = completion(body.unwrap_or(response))?;
+    Ok(read.map_err(|(why, _)| why))
 }
 
 #[cfg(test)]

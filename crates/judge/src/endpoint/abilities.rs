@@ -5,10 +5,10 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 
 use super::client::{Failure, patiently};
-use super::exchange::{Answered, read, render_as};
+use super::exchange::{Answered, messages, read, render_as};
 use super::{Endpoint, EndpointError};
-use crate::wire::Route;
 use crate::wire::form::{FormKey, FormPart, ServerForm};
+use crate::wire::{Route, extend};
 use juror_data::journal::ChatIdentity;
 use juror_engine::text::tokenizer::Tokenizer;
 
@@ -23,6 +23,7 @@ pub(crate) struct Abilities {
     pub(super) logprobs: Option<u32>,
     pub(super) seed: bool,
     pub(super) temperature: bool,
+    pub(super) stop: bool,
     /// The key with which it was seen to keep to the protocol's form.
     pub(super) form: Option<FormKey>,
     /// The model thinks within its answer: one that is cut before its thinking ends holds no verdict.
@@ -48,6 +49,8 @@ const LIKELIEST: [u32; 2] = [20, 5];
 pub(super) struct Asking<'a> {
     pub(super) route: Route,
     pub(super) chat: Option<&'a ChatIdentity>,
+    /// Texts that end the protocol's answers.
+    pub(super) stop: &'a [String],
     /// The form of the protocol's answers, if it has one that can be asked for.
     pub(super) form: Option<ServerForm>,
 }
@@ -61,6 +64,7 @@ impl Abilities {
             logprobs: None,
             seed: true,
             temperature: true,
+            stop: true,
             form: None,
             thinks_aloud: false,
             notes: Vec::new(),
@@ -78,8 +82,16 @@ impl Abilities {
             logprobs: Some(LIKELIEST[0]),
             ..Self::unknown()
         };
+        let mut length = SHORT;
         let first = loop {
-            match probe.ask(&found, json!(QUESTION), SHORT, None) {
+            let asked = probe.ask(&found, json!(QUESTION), length, None);
+            // All of it was thinking, which the server takes apart.
+            let is_short = match &asked {
+                Ok(Answered { said, .. }) => said.is_cut && said.thinks_apart && said.is_blank(),
+                Err(failure) => failure.why().contains("output limit was reached"),
+            };
+            match asked {
+                _ if is_short && length == SHORT => length = WITH_THINKING,
                 Ok(answered) => break answered,
                 Err(Failure::Refused {
                     status: 400 | 422,
@@ -113,11 +125,9 @@ impl Abilities {
                  thinking apart (a reasoning parser), they can be kept to their form"
             ));
         } else if let Some(form) = &asking.form {
-            let length = if first.said.thinks_apart {
-                WITH_THINKING
-            } else {
-                SHORT
-            };
+            if first.said.thinks_apart {
+                length = WITH_THINKING;
+            }
             for key in FormKey::ALL {
                 let is_kept = probe.keeps_to(&found, length, key, form);
                 if is_kept.map_err(|failure| probe.error(&failure))? {
@@ -143,6 +153,8 @@ impl Abilities {
             self.seed = false;
         } else if why.contains("temperature") && self.temperature {
             self.temperature = false;
+        } else if why.contains("'stop'") && self.stop {
+            self.stop = false;
         } else if self.logprobs.is_some() {
             // Some say only that the request is wrong: the least usual is left out first.
             self.logprobs = None;
@@ -173,13 +185,7 @@ impl Probe<'_> {
         body.insert("model".to_owned(), json!(endpoint.model));
         match asking.route {
             Route::Chat => {
-                let system = asking.chat.and_then(|chat| chat.system_prompt.as_ref());
-                let system = system.map(|text| json!({"role": "system", "content": text}));
-                let user = json!({"role": "user", "content": prompt});
-                body.insert(
-                    "messages".to_owned(),
-                    system.into_iter().chain([user]).collect(),
-                );
+                body.insert("messages".to_owned(), messages(asking.chat, prompt));
                 if let Some(chat) = asking.chat {
                     render_as(chat, &mut body);
                 }
@@ -197,14 +203,16 @@ impl Probe<'_> {
         }
         if let Some((key, form)) = form {
             key.set(form, &mut body);
+        } else if abilities.stop && !asking.stop.is_empty() {
+            body.insert("stop".to_owned(), json!(asking.stop));
         }
-        endpoint.extend(&mut body);
+        extend(&mut body, &endpoint.settings.body);
         // Asked anew in every run: what a server can do may have changed.
         let name = new_name(&body);
         let patience = endpoint.settings.patience;
         let ask = || endpoint.client.ask(asking.route, &body, length, &name);
         let answer = patiently(patience, ask)?;
-        read(&answer).map_err(|unread| unread.failure)
+        read(&endpoint.client, &answer).map_err(|unread| unread.failure)
     }
 
     /// Whether the server was seen to keep answers to forms asked for by this key: to one that no model would follow by itself, and then to the protocol's own.
@@ -289,6 +297,7 @@ impl Endpoint {
         let asking = Asking {
             route,
             chat: None,
+            stop: &[],
             form: None,
         };
         let probe = Probe {

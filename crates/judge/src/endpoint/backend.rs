@@ -252,7 +252,7 @@ impl Shared {
             let client = &self.endpoint().client;
             let asked = client.ask(self.exchange.route(), &body, most, &name);
             let answered = asked.and_then(|answer| {
-                read(&answer).map_err(|unread| {
+                read(client, &answer).map_err(|unread| {
                     self.pace
                         .spent(self.exchange.spent(&request, unread.counted, ""));
                     unread.failure
@@ -295,8 +295,11 @@ impl Shared {
                     (body, name) = self.exchange.body(&request, None);
                     continue;
                 }
-                // Some refuse a key with it, some a request's content.
-                Failure::Refused { status: 403, .. } if !self.pace.has_answered(None) => {
+                // Some refuse a key with 403, some a request's content.
+                Failure::Refused { status, .. }
+                    if matches!(status, 404 | 405)
+                        || status == 403 && !self.pace.has_answered(None) =>
+                {
                     return Err(self.fail(&why));
                 }
                 Failure::Refused { .. } => return Ok(Ok((self.refused(request, &why), None))),
@@ -370,7 +373,7 @@ impl Shared {
         };
         let (route, name) = (self.exchange.route(), new_name(body));
         let asked = self.endpoint().client.ask(route, body, *most, &name);
-        let counted = asked.map(|answer| match read(&answer) {
+        let counted = asked.map(|answer| match read(&self.endpoint().client, &answer) {
             Ok(answered) => (true, answered.counted()),
             Err(unread) => (false, unread.counted),
         });
@@ -392,7 +395,7 @@ impl Shared {
         let now = answered.model.as_ref()?;
         (then != now).then(|| {
             let address = self.endpoint().client.base();
-            format!("{address} answers as the model {now}, and did as {then} when the run began: another model is another run")
+            format!("{address} answers as the model {now}, and did as {then} when the run began: another model is another run; where a name stands for several, give the name of one as --model")
         })
     }
 

@@ -11,7 +11,9 @@ use ureq::http::Response;
 use ureq::tls::TlsConfig;
 
 use super::{EndpointError, EndpointSettings};
+use crate::rows;
 use crate::wire::Route;
+use crate::wire::answer::{given, said_of};
 use juror_hub::http::{self, retry_after};
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -25,23 +27,11 @@ const MOST_BYTES: u64 = 64 << 20;
 const BYTES: u64 = 1 << 20;
 const BYTES_A_TOKEN: u64 = 8 << 10;
 
-/// What servers say of a prompt that is too long for them, in lower case: OpenAI's code, then vLLM, SGLang, llama.cpp, services.
-const TOO_LONG: [&str; 10] = [
-    "context_length_exceeded",
-    "context length",
-    "context size",
-    "context window",
-    "maximum model length",
-    "maximum allowed length",
-    "prompt is too long",
-    "max_new_tokens` must be <=",
-    "`inputs` must have less than",
-    "exceeds the maximum number of tokens",
-];
-/// One of these must stand beside it: the prompt goes beyond a limit.
-const LIMITS: [&str; 5] = ["exceed", "maximum", "longer", "too long", "must "];
-const SHORTEN: &str = "shorten the row, lower --max-new-tokens, or give the server a longer context (vLLM's --max-model-len, \
-    SGLang's --context-length, llama.cpp's --ctx-size)";
+/// What servers say, in lower case, of a prompt that is too long for them (OpenAI's code, then vLLM, SGLang, llama.cpp, services), beside which
+/// must stand that it goes beyond a limit, and of one that a filter takes.
+const REFUSALS: &str = include_str!("refusals.tsv");
+pub(super) const SHORTEN: &str = "shorten the row, lower --max-new-tokens, or give the server a longer context (vLLM's --max-model-len, \
+    SGLang's --context-length, llama.cpp's --ctx-size, Ollama's num_ctx or OLLAMA_CONTEXT_LENGTH)";
 
 /// Bytes of a server's message that are shown.
 const MOST_TOLD: usize = 300;
@@ -98,10 +88,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Connects to a server; also gives its list of models.
+    /// Connects to a server; also gives its list of models, which it need not have where the model `is_named`.
     pub(super) fn connect(
         address: &str,
         settings: &EndpointSettings,
+        is_named: bool,
     ) -> Result<(Self, Value), EndpointError> {
         let address = address.trim().trim_end_matches('/');
         let shown = http::origin(address);
@@ -150,12 +141,20 @@ impl Client {
         let is_there = !matches!(listed, Err(Failure::Passing { .. }));
         if is_there && !is_list && !address.ends_with("/v1") {
             client.base = format!("{address}/v1");
-            listed = client
-                .get("/models")
-                .or_else(|failure| listed.map_err(|_| failure));
+            match client.get("/models") {
+                // Nothing is there either.
+                Err(Failure::Refused { .. }) if is_named => client.base = address.to_owned(),
+                found => listed = found.or_else(|failure| listed.map_err(|_| failure)),
+            }
         }
-        let listed = listed.map_err(|failure| failure.error(&client.base))?;
-        Ok((client, listed))
+        match listed {
+            Err(Failure::Refused {
+                status: 400 | 404 | 405,
+                ..
+            }) if is_named => Ok((client, Value::Null)),
+            Err(failure) => Err(failure.error(&client.base)),
+            Ok(listed) => Ok((client, listed)),
+        }
     }
 
     pub(super) fn base(&self) -> &str {
@@ -231,6 +230,9 @@ impl Client {
         let status = response.status().as_u16();
         let header = |name: &str| response.headers().get(name)?.to_str().ok();
         let after = header("retry-after").and_then(|text| retry_after(text, header("date")));
+        let exact = header("retry-after-ms").and_then(|text| text.trim().parse().ok());
+        let after = exact.map(Duration::from_millis).or(after);
+        let kind = header("content-type").unwrap_or("of no type").to_owned();
         let moved = header("location").map(str::to_owned);
         if (300..400).contains(&status) {
             let to = moved.as_deref().map_or("elsewhere", http::without_query);
@@ -251,10 +253,17 @@ impl Client {
         }
         let json = serde_json::from_slice::<Value>(&text);
         if !(200..300).contains(&status) {
-            let json = json.ok();
-            let why = self.redacted(told(status, json.as_ref(), &text));
-            let too_long = json.as_ref().is_some_and(says_too_long);
-            return Err(self.of_status(status, why, after, too_long));
+            let json = json.unwrap_or_default();
+            // Google's errors are the first of a list.
+            let json = json.get(0).unwrap_or(&json);
+            let error = given(json, "error").unwrap_or(json);
+            let delay = error["details"].as_array().into_iter().flatten();
+            let mut delay =
+                delay.filter_map(|detail| detail["retryDelay"].as_str()?.strip_suffix('s'));
+            let after = after.or_else(|| retry_after(delay.next()?, None));
+            let said = said_of(error).or_else(|| Some(given(json, "detail")?.to_string()));
+            let why = self.redacted(told(status, said, &text));
+            return Err(self.of_status(status, why, after, error));
         }
         read.map_err(|error| {
             broken(if made.elapsed() >= patience {
@@ -263,16 +272,21 @@ impl Client {
                 format!("the answer broke off: {error}")
             })
         })?;
-        json.map_err(|error| broken(format!("the answer is not JSON ({error})")))
+        json.map_err(|error| {
+            let begins = String::from_utf8_lossy(&text[..text.len().min(100)]);
+            broken(format!(
+                "the answer is not JSON ({error}) but {kind}, and begins with {begins:?}"
+            ))
+        })
     }
 
-    /// What an answer of this status means.
-    fn of_status(
+    /// What an answer of this status means, and its error.
+    pub(super) fn of_status(
         &self,
         status: u16,
         why: String,
         after: Option<Duration>,
-        too_long: bool,
+        error: &Value,
     ) -> Failure {
         let passing = |why, kind| Failure::Passing { why, after, kind };
         match status {
@@ -284,16 +298,20 @@ impl Client {
                     "asks for a key"
                 }
             )),
-            402 | 404 | 405 => Failure::Lasting(why),
+            402 => Failure::Lasting(why),
             429 if why.contains("insufficient_quota") => Failure::Lasting(why),
-            429 => passing(why, Passing::Busy),
-            408 | 409 | 425 | 502 | 503 | 504 | 529 => passing(why, Passing::Unreachable),
+            // Groq's 498: it has no room.
+            429 | 498 => passing(why, Passing::Busy),
+            408 | 409 | 424 | 425 | 499 | 502 | 503 | 504 | 529 => {
+                passing(why, Passing::Unreachable)
+            }
             500.. => passing(why, Passing::Broken),
-            // One status for all: without its form the prompt would be as long.
-            400 | 413 | 422 if too_long => {
+            // One status for all: without its form the prompt would be as long, or be filtered as well.
+            400 | 413 | 422 if says(error, &["too_long", "limit"]) => {
                 let (status, why) = (413, format!("{why}; {SHORTEN}"));
                 Failure::Refused { status, why }
             }
+            400 | 422 if says(error, &["filtered"]) => Failure::Refused { status: 413, why },
             _ => Failure::Refused { status, why },
         }
     }
@@ -349,40 +367,23 @@ fn too_late(patience: Duration) -> String {
     format!("no answer within {} s", patience.as_secs())
 }
 
-fn part(json: &Value, key: &str) -> Option<String> {
-    json.get("error").unwrap_or(json)[key]
-        .as_str()
-        .map(str::to_owned)
-}
-
-fn message(json: &Value) -> Option<String> {
-    let error = json.get("error").unwrap_or(json);
-    part(json, "message").or_else(|| error.as_str().map(str::to_owned))
-}
-
-/// Whether a server's message says that a prompt is too long. Other parts of an answer may quote the request.
-fn says_too_long(json: &Value) -> bool {
-    let parts = [part(json, "code"), part(json, "type"), message(json)];
+/// Whether a server's message says all of these. Other parts of an answer may quote the request.
+fn says(error: &Value, kinds: &[&str]) -> bool {
+    let parts = [said_of(error), error["type"].as_str().map(str::to_owned)];
     parts.into_iter().flatten().any(|said| {
         let said = said.to_lowercase();
-        let any = |words: &[&str]| words.iter().any(|words| said.contains(words));
-        any(&TOO_LONG) && any(&LIMITS)
+        let is_said = |kind| rows(REFUSALS).any(|(of, words)| of == kind && said.contains(words));
+        kinds.iter().copied().all(is_said)
     })
 }
 
 /// What a server says of an error. It may hold parts of a request: only a little of it is told.
-fn told(status: u16, json: Option<&Value>, text: &[u8]) -> String {
-    let message = json.and_then(|json| {
-        let part = |key: &str| part(json, key);
-        let message = message(json);
-        let message = message.or_else(|| Some(json.get("detail")?.to_string()));
-        match (part("code"), message) {
-            (Some(code), Some(message)) => Some(format!("{code}: {message}")),
-            (_, message) => message,
-        }
-    });
+fn told(status: u16, message: Option<String>, text: &[u8]) -> String {
     let message = message.unwrap_or_else(|| String::from_utf8_lossy(text).into_owned());
+    // Some repeat the status as their code.
+    let again = format!("{status}: ");
     let shown: String = message
+        .trim_start_matches(&again)
         .chars()
         .filter(|c| !c.is_control())
         .take(MOST_TOLD)

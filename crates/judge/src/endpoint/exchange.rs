@@ -6,21 +6,18 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
+use super::ServedModel;
 use super::abilities::Abilities;
-use super::client::{Failure, Passing};
-use super::{Endpoint, ServedModel};
+use super::client::{Client, Failure, Passing, SHORTEN};
 use crate::judge::JudgeText;
 use crate::runtime::Given;
 use crate::wire::answer::{EngineAnswer, completion, error_of, refused, usage};
 use crate::wire::form::ServerForm;
 use crate::wire::logprobs::{ToldToken, tokens_of};
-use crate::wire::{BYTES_PER_TOKEN, Route};
+use crate::wire::{BYTES_PER_TOKEN, Route, SEEDS, extend, set_sampling};
 use juror_data::journal::ChatIdentity;
 use juror_engine::engine::{Completion, FinishReason, Request, Timing, TokenLogprobs};
 use juror_engine::text::tokenizer::{TextStream, Tokenizer};
-
-/// Seeds of requests are below this: a number that every server takes.
-const SEEDS: u64 = 1 << 31;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Answered {
@@ -60,7 +57,7 @@ impl Answered {
     }
 }
 
-pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
+pub(super) fn read(client: &Client, answer: &Value) -> Result<Answered, Unread> {
     let usage = usage(answer);
     let counted = (usage.prompt_tokens, usage.completion_tokens);
     let unread = |failure| Unread { failure, counted };
@@ -69,19 +66,32 @@ pub(super) fn read(answer: &Value) -> Result<Answered, Unread> {
         unread(Failure::Passing { why, after, kind })
     };
     let refused = |why| unread(Failure::Refused { status: 200, why });
-    if let Some(why) = error_of(answer) {
-        // Gateways hand on errors so.
+    // Gateways hand on errors so, with their status.
+    for holder in [answer, &answer["choices"][0]] {
+        let Some(why) = error_of(holder) else {
+            continue;
+        };
         let is_busy = ["429", "rate limit", "overloaded", "busy"];
         let is_busy = is_busy.iter().any(|word| why.to_lowercase().contains(word));
-        return Err(if is_busy {
-            passing(why, Passing::Busy)
-        } else {
-            refused(why)
+        let code = &holder["error"]["code"];
+        let code = code.as_u64().or_else(|| code.as_str()?.parse().ok());
+        let code = code.and_then(|code| u16::try_from(code).ok());
+        return Err(match code.filter(|code| (400..600).contains(code)) {
+            _ if is_busy => passing(why, Passing::Busy),
+            // It is the gateway's word of another server.
+            None | Some(404 | 405) => refused(why),
+            Some(status) => unread(client.of_status(status, why, None, &holder["error"])),
         });
     }
     let said = completion(answer).map_err(|why| passing(why, Passing::Broken))?;
     Ok(Answered {
-        said: said.map_err(refused)?,
+        said: said.map_err(|(why, may_pass)| {
+            if may_pass {
+                passing(why, Passing::Broken)
+            } else {
+                refused(why)
+            }
+        })?,
         model: answer["model"].as_str().map(str::to_owned),
         tokens: tokens_of(&answer["choices"][0]["logprobs"]),
     })
@@ -100,28 +110,15 @@ impl Abilities {
             Route::Completions => "max_tokens",
         };
         body.insert(length.to_owned(), json!(max_new_tokens));
-        match (route, self.logprobs) {
-            (_, None) => {}
-            (Route::Chat, Some(count)) => {
-                body.insert("logprobs".to_owned(), json!(true));
+        if let Some(count) = self.logprobs {
+            if route == Route::Chat {
                 body.insert("top_logprobs".to_owned(), json!(count));
             }
-            (Route::Completions, Some(count)) => {
-                body.insert("logprobs".to_owned(), json!(count));
-            }
-        }
-    }
-}
-
-impl Endpoint {
-    /// Adds the user's own keys; null leaves one out.
-    pub(super) fn extend(&self, body: &mut Map<String, Value>) {
-        for (key, value) in &self.settings.body {
-            if value.is_null() {
-                body.remove(key);
-            } else {
-                body.insert(key.clone(), value.clone());
-            }
+            let asked = match route {
+                Route::Chat => json!(true),
+                Route::Completions => json!(count),
+            };
+            body.insert("logprobs".to_owned(), asked);
         }
     }
 }
@@ -168,7 +165,10 @@ impl Exchange {
         body.insert("model".to_owned(), json!(endpoint.model));
         let prompt = || self.tokenizer().decode(&request.prompt);
         let (key, asked) = match self.route {
-            Route::Chat => ("messages", self.messages(&prompt())),
+            Route::Chat => (
+                "messages",
+                messages(self.text.chat.as_ref(), json!(prompt())),
+            ),
             Route::Completions if endpoint.takes_text() => ("prompt", json!(prompt())),
             Route::Completions => ("prompt", json!(request.prompt)),
         };
@@ -178,16 +178,7 @@ impl Exchange {
         if abilities.temperature {
             body.insert("temperature".to_owned(), json!(sampling.temperature));
         }
-        if sampling.top_p < 1.0 {
-            body.insert("top_p".to_owned(), json!(sampling.top_p));
-        }
-        // Not OpenAI's: only where they are asked for.
-        if sampling.top_k > 0 {
-            body.insert("top_k".to_owned(), json!(sampling.top_k));
-        }
-        if sampling.min_p > 0.0 {
-            body.insert("min_p".to_owned(), json!(sampling.min_p));
-        }
+        set_sampling(sampling, &mut body);
         if abilities.seed && sampling.temperature > 0.0 {
             let key = request.random_key;
             let mut hasher = blake3::Hasher::new();
@@ -196,12 +187,15 @@ impl Exchange {
             hasher.update(&key.trial.to_le_bytes());
             let mut first = [0; 8];
             first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-            body.insert("seed".to_owned(), json!(u64::from_le_bytes(first) % SEEDS));
+            body.insert(
+                "seed".to_owned(),
+                json!(u64::from_le_bytes(first) % u64::from(SEEDS)),
+            );
         }
         let stop = self.text.protocol.stop_texts();
         if let Some((form, key)) = form.zip(abilities.form) {
             key.set(form, &mut body);
-        } else if !stop.is_empty() {
+        } else if !stop.is_empty() && abilities.stop {
             body.insert("stop".to_owned(), json!(stop));
         }
         if self.route == Route::Chat
@@ -209,21 +203,13 @@ impl Exchange {
         {
             render_as(chat, &mut body);
         }
-        endpoint.extend(&mut body);
+        extend(&mut body, &endpoint.settings.body);
         // Trials are different requests even without a seed.
         let key = request.random_key;
         let body_text = Value::Object(body.clone());
         let told = format!("{} {} {body_text}", key.seed, key.trial);
         let name = format!("juror-{}", &blake3::hash(told.as_bytes()).to_hex()[..32]);
         (body, name)
-    }
-
-    fn messages(&self, prompt: &str) -> Value {
-        let chat = self.text.chat.as_ref();
-        let system = chat.and_then(|chat| chat.system_prompt.as_ref());
-        let system = system.map(|text| json!({"role": "system", "content": text}));
-        let user = json!({"role": "user", "content": prompt});
-        system.into_iter().chain([user]).collect()
     }
 
     /// Tokens that were spent on an answer; where the server counts none, so many as texts of such length have.
@@ -292,6 +278,14 @@ impl Exchange {
                     "the server does not say how likely each token of its answer was, which this judge weighs".to_owned(),
                 );
             }
+        }
+        let sent = request.prompt.len();
+        let counted = said.usage.prompt_tokens + said.usage.cached_tokens;
+        // One or two that stand before any text may be counted by one side alone.
+        if !self.served.endpoint.takes_text() && counted > 0 && counted + 8 < sent {
+            finish = FinishReason::Rejected(format!(
+                "the server read {counted} tokens of a prompt of {sent}: it cut the prompt; {SHORTEN}"
+            ));
         }
         let no_verdict = if said.is_refusal {
             finish = FinishReason::Rejected(refused(&text));
@@ -422,6 +416,14 @@ fn find_last(whole: &[u8], part: &[u8]) -> Option<usize> {
         return None;
     }
     whole.windows(part.len()).rposition(|window| window == part)
+}
+
+/// A prompt as a chat, after the system prompt if there is one.
+pub(super) fn messages(chat: Option<&ChatIdentity>, prompt: Value) -> Value {
+    let system = chat.and_then(|chat| chat.system_prompt.as_ref());
+    let system = system.map(|text| json!({"role": "system", "content": text}));
+    let user = json!({"role": "user", "content": prompt});
+    system.into_iter().chain([user]).collect()
 }
 
 /// Settings of the chat template, which the server applies.

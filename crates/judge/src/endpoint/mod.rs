@@ -166,39 +166,30 @@ impl Endpoint {
         let address = routes
             .find_map(|route| bare.strip_suffix(route))
             .unwrap_or(address);
-        let (client, listed) = Client::connect(address, &settings)?;
+        let (client, listed) = Client::connect(address, &settings, model.is_some())?;
         let models: Vec<&Value> = listed["data"].as_array().into_iter().flatten().collect();
         let id = |entry: &Value| entry["id"].as_str().map(str::to_owned);
-        let named = |wanted: &str| models.iter().find(|entry| entry["id"] == wanted);
-        let entry = match (model, models.as_slice()) {
-            (Some(model), _) => named(model).copied(),
-            (None, [only]) => Some(*only),
-            (None, _) => None,
+        let ends = |entry: &Value, name: &str| {
+            let before = entry["id"].as_str().and_then(|id| id.strip_suffix(name));
+            before.is_some_and(|before| before.ends_with('/'))
         };
-        let names = || {
-            let names: Vec<String> = models.iter().filter_map(|one| id(one)).take(8).collect();
-            match names.as_slice() {
-                [] => "none".to_owned(),
-                names => names.join(", "),
-            }
-        };
+        let mut likely = models
+            .iter()
+            .copied()
+            .filter(|entry| model.is_none_or(|name| ends(entry, name)));
+        // The last part of one name alone, as of Google's `models/NAME`, or the one that there is.
+        let only = likely.next().filter(|_| likely.next().is_none());
+        let named = model.and_then(|name| models.iter().copied().find(|entry| entry["id"] == name));
+        let entry = named.or(only);
         let base = client.base();
-        let model = match (model, entry.and_then(id)) {
-            (_, Some(id)) => id,
-            // Some list none, or not all that they have.
-            (Some(model), None) if models.is_empty() => model.to_owned(),
-            (Some(model), None) => {
-                return Err(EndpointError::usage(format!(
-                    "{base} has no model `{model}`; it lists {}",
-                    names()
-                )));
-            }
-            (None, None) => {
-                return Err(EndpointError::usage(format!(
-                    "which of the models of {base}? It lists {}: name one, as `--endpoint {base} --model NAME` or `--model {base}#NAME`",
-                    names()
-                )));
-            }
+        // Some list none, or not all that they have.
+        let Some(model) = entry.and_then(id).or(model.map(str::to_owned)) else {
+            let names = Vec::from_iter(models.iter().filter_map(|one| id(one)).take(8)).join(", ");
+            let names = Some(names).filter(|names| !names.is_empty());
+            return Err(EndpointError::usage(format!(
+                "which of the models of {base}? It lists {}: name one, as `--endpoint {base} --model NAME` or `--model {base}#NAME`",
+                names.as_deref().unwrap_or("none")
+            )));
         };
         let context = entry.and_then(|entry| {
             let said = ["max_model_len", "context_length", "max_context_length"]
@@ -334,6 +325,7 @@ impl ModelServer for Endpoint {
         let asking = Asking {
             route: self.route(protocol.as_ref()),
             chat: text.chat.as_ref(),
+            stop: protocol.stop_texts(),
             form,
         };
         let abilities = if self.is_tried {
@@ -344,6 +336,12 @@ impl ModelServer for Endpoint {
         } else {
             Abilities::unknown()
         };
+        if self.about["entry"].is_null() {
+            let note = format!(
+                "{self:?} is not among the models that this server lists; it is asked for all the same"
+            );
+            text.notes.push(note);
+        }
         text.notes.extend_from_slice(&abilities.notes);
         let form = abilities.form.map(FormKey::name);
         let served = Served {

@@ -326,11 +326,15 @@ fn leave_out_empty(object: &mut Map<String, Value>) {
 fn part(mut part: Value, is_answer: bool) -> Result<Option<String>, String> {
     if let Some(part) = part.as_object_mut() {
         leave_out_empty(part);
+        // It says what a cache keeps, and changes no answer.
+        part.remove("cache_control");
     }
     match ContentPart::read(&part) {
-        Ok(ContentPart::Text(_) | ContentPart::Refusal(_)) if !is_all_read(&part) => Err(
-            "a content part is {\"type\": \"text\", \"text\": \"…\"} and nothing more".to_owned(),
-        ),
+        Ok(ContentPart::Text(_) | ContentPart::Refusal(_)) if let Some(key) = unread(&part) => {
+            Err(format!(
+                "a content part is {{\"type\": \"text\", \"text\": \"…\"}} and nothing more: `{key}` is not read"
+            ))
+        }
         Ok(ContentPart::Text(text) | ContentPart::Refusal(text)) => Ok(Some(text.to_owned())),
         Ok(ContentPart::LeftOut(REASONING)) if is_answer => Ok(None),
         _ => Err(format!(
@@ -340,12 +344,12 @@ fn part(mut part: Value, is_answer: bool) -> Result<Option<String>, String> {
     }
 }
 
-/// Whether a part of a text or a refusal has no more keys than its type and the one under which it is read.
-fn is_all_read(part: &Value) -> bool {
+/// A key of a part of a text or a refusal beside its type and the one under which it is read.
+fn unread(part: &Value) -> Option<&String> {
     let kind = part["type"].as_str().unwrap_or("text");
     let read = if part[kind].is_string() { kind } else { "text" };
     let mut keys = part.as_object().into_iter().flat_map(Map::keys);
-    keys.all(|key| key == "type" || key == read)
+    keys.find(|key| *key != "type" && *key != read)
 }
 
 fn variables(body: &mut Map<String, Value>) -> Result<Map<String, Value>, String> {

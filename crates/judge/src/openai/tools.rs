@@ -28,7 +28,10 @@ struct Function {
 /// Takes tools out of a request's body, if a call is asked for.
 pub(super) fn tools(body: &mut Map<String, Value>) -> Result<Option<Tools>, String> {
     if body.get("tools").is_none_or(|tools| *tools == json!([])) {
-        return Ok(None);
+        let choice = body.get("tool_choice");
+        let needs = choice.is_some_and(|choice| *choice == "required" || choice.is_object());
+        let why = "`tool_choice` needs `tools`, one of which is called (llama-index: is_function_calling_model=True)";
+        return if needs { Err(why.to_owned()) } else { Ok(None) };
     }
     let Some(Value::Array(tools)) = body.remove("tools") else {
         return Err("`tools` is no list".to_owned());

@@ -11,8 +11,7 @@ const HARMLESS: &str = include_str!("unapplied.tsv");
 /// Refuses parameters that are not applied and would change the answer; all of them are named.
 pub(super) fn refuse_the_rest(body: &Map<String, Value>) -> Result<(), String> {
     let changes_something = |(key, value): &(&String, &Value)| {
-        let known = HARMLESS.lines().filter_map(|line| line.split_once('\t'));
-        let mut neutral = known.filter(|(name, _)| name == key);
+        let mut neutral = crate::rows(HARMLESS).filter(|(name, _)| name == key);
         !neutral.any(|(_, neutral)| {
             neutral == "*"
                 || serde_json::from_str::<Value>(neutral).is_ok_and(|neutral| {

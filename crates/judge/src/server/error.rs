@@ -28,10 +28,13 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// A parameter of the request is at fault: the one that the message names first, between backticks.
+    /// A parameter of the request is at fault: the one that the message begins with, between backticks.
     pub(super) fn bad_parameter(message: impl Into<String>) -> Self {
         let error = Self::bad_request(message);
-        let param = error.message.split('`').nth(1).map(str::to_owned);
+        let mut parts = error.message.split('`');
+        let before = parts.next().unwrap_or_default();
+        let begins = ["", "the parameter ", "the parameters "].contains(&before);
+        let param = parts.next().filter(|_| begins).map(str::to_owned);
         Self { param, ..error }
     }
 

@@ -25,19 +25,8 @@ const PAGE_THREADS: usize = 8;
 const MOST_FORM: usize = 64 << 10;
 
 /// What every answer tells the browser: nothing but this server's own files may be loaded, run, framed or sent to.
-const HEADERS: [(&str, &str); 6] = [
-    (
-        "content-security-policy",
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; \
-         base-uri 'none'; frame-ancestors 'none'",
-    ),
-    ("x-content-type-options", "nosniff"),
-    // Not `no-referrer`: a browser would send our own forms with `Origin: null`, as those of pages that hide where they are from.
-    ("referrer-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cache-control", "no-store"),
-];
+// Not `no-referrer`: a browser would send our own forms with `Origin: null`, as those of pages that hide where they are from.
+const HEADERS: &str = include_str!("headers.tsv");
 
 /// A stylesheet or script of pages.
 pub fn asset<S: Clone + Send + Sync + 'static>(
@@ -75,7 +64,7 @@ async fn guard(request: Request, next: Next) -> Response {
         None => next.run(request).await,
     };
     let headers = response.headers_mut();
-    for (name, value) in HEADERS {
+    for (name, value) in crate::rows(HEADERS) {
         headers.insert(
             HeaderName::from_static(name),
             HeaderValue::from_static(value),

@@ -153,9 +153,8 @@ impl Metrics {
 
 /// What a metric is, in words: a row of `metrics.tsv`.
 fn help(name: &str) -> &'static str {
-    let mut rows = include_str!("metrics.tsv").lines();
-    rows.find_map(|row| row.strip_prefix(name)?.strip_prefix('\t'))
-        .unwrap_or_default()
+    let mut rows = crate::rows(include_str!("metrics.tsv"));
+    rows.find(|row| row.0 == name).unwrap_or_default().1
 }
 
 fn of_cascade(report: &CascadeReport) -> [(&'static str, u64); 6] {

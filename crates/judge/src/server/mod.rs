@@ -332,6 +332,7 @@ fn router(app: &Arc<App>) -> Router {
     Router::new()
         .route("/health", get(operation::health))
         .route("/ready", get(operation::ready))
+        .route("/version", get(operation::version))
         .merge(guarded)
         .fallback(async |method: axum::http::Method, uri: axum::http::Uri| {
             let why = format!(

@@ -21,6 +21,10 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, A
     }
 }
 
+pub(super) async fn version() -> Json<Value> {
+    Json(json!({"version": env!("CARGO_PKG_VERSION")}))
+}
+
 /// Requests are answered at once.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     match app.judges.phase() {

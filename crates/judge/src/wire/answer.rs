@@ -5,11 +5,15 @@
 
 use serde_json::{Value, json};
 
+use crate::rows;
 use juror_data::verdict::Usage;
 use juror_data::{ContentPart, REASONING, answer_in_reasoning};
 
 /// The longest message of an engine that is told.
 const MOST_MESSAGE: usize = 500;
+
+/// What a word in the reason for which an answer ended says of the answer; the first that is there counts.
+const ENDINGS: &str = include_str!("endings.tsv");
 
 /// All of the text of an answer that ended by itself, which the engine took for thinking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,26 +52,33 @@ pub(crate) struct EngineAnswer {
     pub(crate) usage: Usage,
 }
 
+impl EngineAnswer {
+    pub(crate) fn is_blank(&self) -> bool {
+        let text = self.text.as_deref();
+        text.is_none_or(|text| text.trim().is_empty())
+    }
+}
+
+/// Why an engine gave no answer, and whether it may give one if it is asked again.
+pub(crate) type NoAnswer = (String, bool);
+
 /// The error that a line, a response or a body holds.
 pub(crate) fn error_of(holder: &Value) -> Option<String> {
     let error = given(holder, "error")?;
-    let message = match error {
+    Some(told(&said_of(error).unwrap_or_else(|| error.to_string())))
+}
+
+/// The message of an error, after its code.
+pub(crate) fn said_of(error: &Value) -> Option<String> {
+    let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        Value::Object(_) => {
-            let part = |key| match given(error, key) {
-                Some(Value::String(text)) => Some(text.clone()),
-                Some(other) => Some(other.to_string()),
-                None => None,
-            };
-            match (part("code"), part("message")) {
-                (Some(code), Some(message)) => format!("{code}: {message}"),
-                (None, Some(message)) => message,
-                _ => error.to_string(),
-            }
-        }
         other => other.to_string(),
     };
-    Some(told(&message))
+    let message = given(error, "message").or(Some(error).filter(|error| error.is_string()));
+    Some(match given(error, "code") {
+        Some(code) => format!("{}: {}", text(code), text(message?)),
+        None => text(message?),
+    })
 }
 
 pub(crate) fn told(message: &str) -> String {
@@ -79,7 +90,7 @@ pub(crate) fn told(message: &str) -> String {
 }
 
 /// The answer in a completion's body; the first error is one that nobody can read, the second that of an engine.
-pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, String> {
+pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, NoAnswer>, String> {
     let own = of_responses(body);
     let choice = match only(body, "choices")? {
         Some(choice) => Some(choice),
@@ -88,6 +99,10 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
     let holder = choice.unwrap_or(body);
     let message = given(holder, "message");
     if choice.is_none() && message.is_none() && holder.get("text").is_none() {
+        if body.get("choices").or(body.get("outputs")).is_some() {
+            let why = "the engine gave no answer, as filters do (`choices` is empty)";
+            return Ok(Err((why.to_owned(), false)));
+        }
         return Err(
             "no answer that can be read: neither `response.body.choices`, `response.body.output`, `choices`, `outputs`, `text` nor `response` as a text, and \
              no `error`"
@@ -96,9 +111,8 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
     }
     let calls = message.and_then(|message| given(message, "tool_calls")?.as_array());
     if calls.is_some_and(|calls| !calls.is_empty()) {
-        return Ok(Err(
-            "the engine called a tool in place of an answer".to_owned()
-        ));
+        let why = "the engine called a tool in place of an answer";
+        return Ok(Err((why.to_owned(), false)));
     }
     let (said, thinking) = match message {
         Some(message) => message_text(message)?,
@@ -116,8 +130,21 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, String>, S
         }
     };
     let about = given(holder, "meta_info").unwrap_or(holder);
-    let finish = given(about, "finish_reason").or(given(about, "done_reason"));
-    Ok(answer(text, thinking, finish, usage(body)))
+    // A proxy may say `stop` of what it does not know: OpenRouter and LiteLLM hand on the engine's own reason.
+    let native = "native_finish_reason";
+    let proxy = holder.get("provider_specific_fields");
+    let reasons = [
+        given(holder, native),
+        proxy.and_then(|more| given(more, native)),
+        given(about, "finish_reason").or(given(about, "done_reason")),
+    ];
+    let mut answer = answer(text, thinking, &reasons, usage(body));
+    let details = ["completion_tokens_details", "output_tokens_details"].into_iter();
+    let mut details = details.filter_map(|key| body["usage"][key]["reasoning_tokens"].as_u64());
+    if let Ok(answer) = &mut answer {
+        answer.thinks_apart |= details.any(|count| count > 0);
+    }
+    Ok(answer)
 }
 
 /// An answer of the Responses API, in its `output`, as a choice of a chat completion.
@@ -149,6 +176,7 @@ fn only<'v>(body: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
         return Ok(None);
     };
     match list.as_array().map(Vec::as_slice) {
+        Some([]) => Ok(None),
         Some([one]) => Ok(Some(one)),
         Some(list) => Err(format!(
             "`{key}` holds {} answers, and each request asks for one: which counts is not known; for several answers of one \
@@ -173,6 +201,12 @@ fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
                 text: thinking.as_str().unwrap_or_default().to_owned(),
             })
         });
+    let thinking = thinking.or_else(|| {
+        let key = "reasoning_details";
+        let parts = given(message, key)?.as_array()?.iter();
+        let text = parts.filter_map(|part| part["text"].as_str()).collect();
+        Some(Reasoned { key, text })
+    });
     let refusal = given(message, "refusal").and_then(Value::as_str);
     let said = match refusal.filter(|refusal| !refusal.is_empty()) {
         Some(refusal) => Err(refusal.to_owned()),
@@ -214,35 +248,48 @@ fn text_of(value: Option<&Value>) -> Result<Said, String> {
 pub(crate) fn answer(
     text: Option<String>,
     thinking: Option<Reasoned>,
-    finish: Option<&Value>,
+    reasons: &[Option<&Value>],
     usage: Usage,
-) -> Result<EngineAnswer, String> {
+) -> Result<EngineAnswer, NoAnswer> {
     let thinks_apart = thinking.is_some();
-    // SGLang's own reasons are objects.
-    let reason = finish.map(|finish| given(finish, "type").unwrap_or(finish));
-    let reason = reason.and_then(Value::as_str);
-    let is_cut = match reason {
-        Some("length" | "max_tokens" | "max_new_tokens" | "max_output_tokens") => true,
-        Some("content_filter") => {
-            return Err("a content filter of the engine cut the answer".to_owned());
-        }
-        Some("abort" | "error" | "cancelled") => {
-            return Err("the engine broke the answer off".to_owned());
-        }
-        _ => false,
-    };
-    if text.is_none() && !thinks_apart && !is_cut {
-        return Err("the engine gave no text".to_owned());
+    let mut is_cut = false;
+    for reason in reasons.iter().flatten() {
+        // SGLang's own reasons are objects.
+        let reason = given(reason, "type").unwrap_or(reason).as_str();
+        let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
+            continue;
+        };
+        let (shown, reason) = (
+            &reason[..reason.floor_char_boundary(80)],
+            reason.to_lowercase(),
+        );
+        let kind = rows(ENDINGS).find(|(word, _)| reason.contains(word));
+        let why = match kind {
+            Some((_, "whole")) => continue,
+            Some((_, "cut")) => {
+                is_cut = true;
+                continue;
+            }
+            Some((_, "withheld")) => "withheld the answer",
+            Some((_, "failed")) => "broke the answer off",
+            _ => "does not say whether the answer is whole",
+        };
+        let why = format!("the engine {why}: it ended with `{shown}`");
+        return Err((why, matches!(kind, Some((_, "failed")))));
     }
-    let is_blank = text.as_deref().is_none_or(|text| text.trim().is_empty());
-    Ok(EngineAnswer {
+    if text.is_none() && !thinks_apart && !is_cut {
+        return Err(("the engine gave no text".to_owned(), false));
+    }
+    let mut answer = EngineAnswer {
         text,
         thinks_apart,
-        reasoned: thinking.filter(|thinking| is_blank && !is_cut && !thinking.text.is_empty()),
         is_cut,
-        is_refusal: false,
         usage,
-    })
+        ..EngineAnswer::default()
+    };
+    let is_all = answer.is_blank() && !is_cut;
+    answer.reasoned = thinking.filter(|thinking| is_all && !thinking.text.is_empty());
+    Ok(answer)
 }
 
 /// Tokens spent, as far as they are told; the Responses API has names of its own.

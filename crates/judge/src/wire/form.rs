@@ -8,8 +8,6 @@
 //! | `grammar` | llama.cpp: GBNF |
 //! | `response_format` | all of them and OpenAI, for JSON alone |
 
-use std::fmt::Write as _;
-
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -76,30 +74,7 @@ impl ServerForm {
         match self {
             Self::Json(_) => None,
             Self::Regex(pattern) => Some(pattern.clone()),
-            Self::Parts(parts) => {
-                let mut pattern = String::new();
-                for part in parts {
-                    match part {
-                        FormPart::Text(text) => pattern += &escaped(text),
-                        FormPart::Words(words) => {
-                            let words: Vec<String> =
-                                words.iter().map(|word| escaped(word)).collect();
-                            // Writing to a text does not fail.
-                            let _ = write!(pattern, "({})", words.join("|"));
-                        }
-                        FormPart::UpTo(end) => {
-                            let first = end.chars().next().map(|first| escaped(&first.to_string()));
-                            let _ = write!(
-                                pattern,
-                                "[^{}]*{}",
-                                first.unwrap_or_default(),
-                                escaped(end)
-                            );
-                        }
-                    }
-                }
-                Some(pattern)
-            }
+            Self::Parts(parts) => Some(of_parts(parts, escaped, "|", "")),
         }
     }
 
@@ -117,18 +92,7 @@ impl ServerForm {
                 .replace('\t', "\\t");
             format!("\"{text}\"")
         };
-        let rules = parts.iter().map(|part| match part {
-            FormPart::Text(text) => quoted(text),
-            FormPart::Words(words) => {
-                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-                format!("({})", words.join(" | "))
-            }
-            FormPart::UpTo(end) => {
-                let first = end.chars().next().map(|first| escaped(&first.to_string()));
-                format!("[^{}]* {}", first.unwrap_or_default(), quoted(end))
-            }
-        });
-        Some(format!("root ::= {}", rules.collect::<Vec<_>>().join(" ")))
+        Some(format!("root ::= {}", of_parts(parts, quoted, " | ", " ")))
     }
 
     /// Whether an answer has the form; for a schema, only whether it is JSON with the required keys.
@@ -157,6 +121,22 @@ impl ServerForm {
             _ => None,
         }
     }
+}
+
+/// Parts one after another, in the notation of a pattern or a grammar: how it writes a text, what stands between choices and between parts.
+fn of_parts(parts: &[FormPart], text: impl Fn(&str) -> String, or: &str, and: &str) -> String {
+    let parts = parts.iter().map(|part| match part {
+        FormPart::Text(own) => text(own),
+        FormPart::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| text(word)).collect();
+            format!("({})", words.join(or))
+        }
+        FormPart::UpTo(end) => {
+            let first = end.chars().next().map(|first| escaped(&first.to_string()));
+            format!("[^{}]*{and}{}", first.unwrap_or_default(), text(end))
+        }
+    });
+    parts.collect::<Vec<_>>().join(and)
 }
 
 /// A text as a pattern, of characters that all dialects read alike.

@@ -7,8 +7,34 @@ pub(crate) mod answer;
 pub(crate) mod form;
 pub(crate) mod logprobs;
 
+use serde_json::{Map, Value, json};
+
+use juror_engine::engine::Sampling;
+
+/// How tokens are chosen beside the temperature, as a request says it. Two are not OpenAI's: they stand there only where they choose.
+pub(crate) fn set_sampling(sampling: Sampling, body: &mut Map<String, Value>) {
+    for (key, value, chooses) in [
+        ("top_p", json!(sampling.top_p), sampling.top_p < 1.0),
+        ("top_k", json!(sampling.top_k), sampling.top_k > 0),
+        ("min_p", json!(sampling.min_p), sampling.min_p > 0.0),
+    ] {
+        if chooses {
+            body.insert(key.to_owned(), value);
+        }
+    }
+}
+
+/// Adds a user's own keys to a request; null leaves one out.
+pub(crate) fn extend(body: &mut Map<String, Value>, own: &Map<String, Value>) {
+    body.extend(own.clone());
+    body.retain(|key, _| own.get(key).is_none_or(|value| !value.is_null()));
+}
+
 /// Bytes of text that a token stands for, cautiously: English and formulas have more.
 pub(crate) const BYTES_PER_TOKEN: usize = 3;
+
+/// Seeds of requests are below this: a number that every engine takes.
+pub(crate) const SEEDS: u32 = 1 << 31;
 
 /// Where a request goes: which of OpenAI's two shapes its body and its answer have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

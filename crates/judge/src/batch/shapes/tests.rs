@@ -95,6 +95,69 @@ fn answers_of_the_responses_api_are_read() {
 }
 
 #[test]
+fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
+    let ended = |choice: Value| {
+        let mut choice = choice;
+        choice["message"] = json!({"content": "A"});
+        read(&json!({"custom_id": "a", "choices": [choice]})).unwrap()
+    };
+    for whole in [
+        "stop",
+        "STOP",
+        "eos_token",
+        "end_turn",
+        "completed",
+        "tool_calls",
+        "",
+    ] {
+        assert!(
+            !ended(json!({"finish_reason": whole})).unwrap().is_cut,
+            "{whole}"
+        );
+    }
+    for cut in [
+        "length",
+        "model_length",
+        "MAX_TOKENS",
+        "max_output_tokens",
+        "stopped_limit",
+        "model_context_window_exceeded",
+    ] {
+        assert!(
+            ended(json!({"finish_reason": cut})).unwrap().is_cut,
+            "{cut}"
+        );
+    }
+    for (reason, why) in [
+        ("SAFETY", "withheld"),
+        ("content_filter: RECITATION", "withheld"),
+        ("refusal", "withheld"),
+        ("insufficient_system_resource", "broke the answer off"),
+        ("error", "broke the answer off"),
+        ("OTHER", "does not say whether"),
+    ] {
+        let error = ended(json!({"finish_reason": reason})).unwrap_err();
+        assert!(error.contains(why) && error.contains(reason), "{error}");
+        // What a proxy says of it is not all.
+        let openrouter = json!({"finish_reason": "stop", "native_finish_reason": reason});
+        let litellm = json!({"finish_reason": "stop", "provider_specific_fields": {"native_finish_reason": reason}});
+        assert!(
+            ended(openrouter).is_err() && ended(litellm).is_err(),
+            "{reason}"
+        );
+    }
+    let filtered = json!({"custom_id": "a", "response": {"body": {"choices": []}}});
+    assert!(read(&filtered).unwrap().unwrap_err().contains("no answer"));
+    let details =
+        json!({"content": "", "reasoning_details": [{"type": "reasoning.text", "text": "B"}]});
+    let choice = json!({"message": details, "finish_reason": "stop"});
+    let thought = read(&json!({"custom_id": "a", "choices": [choice]}))
+        .unwrap()
+        .unwrap();
+    assert_eq!(thought.reasoned.unwrap().text, "B");
+}
+
+#[test]
 fn thinking_apart_and_cut_answers_are_known_as_such() {
     let thinks = |content: Value, finish: &str| {
         let message = json!({"content": content, "reasoning_content": "B"});

@@ -80,10 +80,8 @@ impl GenerationDefaults {
             sampling: samples.then_some(recommended),
             max_new_tokens: count("max_new_tokens")?.filter(|&tokens| tokens > 0),
         };
-        let notes = NOT_APPLIED
-            .lines()
-            .filter_map(|line| {
-                let (key, neutral) = line.split_once('\t')?;
+        let notes = crate::rows(NOT_APPLIED)
+            .filter_map(|(key, neutral)| {
                 let neutral = neutral.parse().ok()?;
                 let value = json.get(key).filter(|value| asks(value, neutral))?;
                 Some(format!(

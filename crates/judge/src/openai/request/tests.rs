@@ -235,8 +235,8 @@ fn an_answer_is_taken_back_as_a_turn() {
             "type \"tool_use\"",
         ),
         (
-            json!({"role": "assistant", "content": [{"type": "text", "text": "4", "cache_control": {"type": "ephemeral"}}]}),
-            "nothing more",
+            json!({"role": "assistant", "content": [{"type": "text", "text": "4", "citations": [1]}]}),
+            "nothing more: `citations`",
         ),
         (
             json!({"role": "user", "content": [{"text": "4", "image_url": {"url": "data:"}}]}),

@@ -8,22 +8,7 @@ use crate::protocol::template::FieldName;
 use crate::protocol::untrusted::is_space;
 
 /// Opening and closing brackets, those that begin with another first.
-const BRACKETS: [(&str, &str); 14] = [
-    ("<|", "|>"),
-    ("<<", ">>"),
-    ("<", ">"),
-    ("[[", "]]"),
-    ("[", "]"),
-    ("{", "}"),
-    ("((", "))"),
-    ("(", ")"),
-    ("【", "】"),
-    ("《", "》"),
-    ("〈", "〉"),
-    ("「", "」"),
-    ("『", "』"),
-    ("〔", "〕"),
-];
+const BRACKETS: &str = include_str!("brackets.tsv");
 
 /// Most bytes between brackets of a tag; longer brackets hold prose.
 const LONGEST_TAG: usize = 256;
@@ -147,9 +132,9 @@ fn of_brackets(text: &str, fields: &[(FieldName, Range<usize>)], markers: &mut V
         if at < end {
             continue;
         }
-        if let Some((length, tag, closing)) = BRACKETS
-            .iter()
-            .find_map(|&(open, close)| bracketed(&text[at..], open, close))
+        let mut brackets = crate::rows(BRACKETS);
+        if let Some((length, tag, closing)) =
+            brackets.find_map(|(open, close)| bracketed(&text[at..], open, close))
         {
             end = at + length;
             tags.push((at..end, tag, closing));
