@@ -217,7 +217,7 @@ fn what_is_no_answer_says_why() {
         ),
         (
             json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "finish_reason": "content_filter"}]}),
-            "content filter",
+            "withheld the answer: it ended with `content_filter`",
         ),
         (
             json!({"custom_id": "a", "choices": [{"message": {"content": null, "tool_calls": [{}]}}]}),
