@@ -167,9 +167,9 @@ impl States {
 
     /// Takes a step's tokens into the states of a layer, from `projected` `[n, channels + values]`, and returns what they read, normed
     /// and gated: `out` `[n, values]`.
-    pub(super) fn forward(
-        &self,
-        layer: &DeltaLayer,
+    pub(super) fn forward<'s>(
+        &'s self,
+        layer: &'s DeltaLayer,
         step: PlannedRows,
         projected: Slice,
         out: Slice,
@@ -186,26 +186,16 @@ impl States {
             )));
         };
         let x = projected.check(NAME, "projected", self.dtype, n * stride)?;
-        let mixed = array(self.mixed.all(), NAME, "mixed", DType::F32, n * channels)?;
-        let rows = step
-            .rows
-            .check(NAME, "rows", DType::U32, step.count * ROW_WORDS)?;
-        let rows = Arg::Array(rows);
+        let f32s = |of: &'s Array, name, count| array(of.all(), NAME, name, DType::F32, count);
+        let mixed = f32s(&self.mixed, "mixed", n * channels)?;
+        let rows = step.count * ROW_WORDS;
+        let rows = array(step.rows, NAME, "rows", DType::U32, rows)?;
         let (key_heads, value_heads) = (count(shape.key_heads), count(shape.value_heads));
         let (key_dim, value_dim) = (count(shape.key_dim), count(shape.value_dim));
-        let taps = shape.taps * channels;
-        let weight = array(
-            layer.convolution.all(),
-            NAME,
-            "convolution",
-            DType::F32,
-            taps,
-        )?;
+        let weight = f32s(&layer.convolution, "convolution", shape.taps * channels)?;
+        let heads_of_all = n * (2 * shape.key_heads + shape.value_heads);
         self.convolve.launch(
-            Grid::row(
-                (n * (2 * shape.key_heads + shape.value_heads)).div_ceil(8),
-                256,
-            ),
+            Grid::row(heads_of_all.div_ceil(8), 256),
             &[
                 mixed,
                 Arg::Array(x),
@@ -223,37 +213,15 @@ impl States {
             ],
         )?;
         let columns = shape.value_dim.min(MOST_COLUMNS);
-        let gates = self.step_beta.all();
+        let of_heads = shape.value_heads;
         self.delta.launch(
-            Grid {
-                blocks: (values / columns, step.count, 1),
-                threads: (2 * columns, 1),
-                shared: 0,
-            },
+            Grid::plane(values / columns, step.count, 2 * columns),
             &[
                 mixed,
                 Arg::Array(heads.all()),
-                array(
-                    gates,
-                    NAME,
-                    "step and beta",
-                    DType::F32,
-                    n * 2 * shape.value_heads,
-                )?,
-                array(
-                    layer.rate.all(),
-                    NAME,
-                    "rate",
-                    DType::F32,
-                    shape.value_heads,
-                )?,
-                array(
-                    layer.step_bias.all(),
-                    NAME,
-                    "bias",
-                    DType::F32,
-                    shape.value_heads,
-                )?,
+                f32s(&self.step_beta, "step and beta", n * 2 * of_heads)?,
+                f32s(&layer.rate, "rate", of_heads)?,
+                f32s(&layer.step_bias, "bias", of_heads)?,
                 rows,
                 key_heads,
                 value_heads,
@@ -262,11 +230,7 @@ impl States {
             ],
         )?;
         self.inputs.launch(
-            Grid {
-                blocks: (step.count, channels.div_ceil(256), 1),
-                threads: (256, 1),
-                shared: 0,
-            },
+            Grid::plane(step.count, channels.div_ceil(256), 256),
             &[
                 Arg::Array(inputs.all()),
                 Arg::Array(x),
@@ -287,7 +251,7 @@ impl States {
                 count(channels - values),
                 Arg::Array(gate),
                 count(stride),
-                array(layer.norm.all(), NAME, "norm", DType::F32, shape.value_dim)?,
+                f32s(&layer.norm, "norm", shape.value_dim)?,
                 count(n),
                 value_heads,
                 value_dim,

@@ -137,11 +137,7 @@ impl ExpertKernels {
             experts: Some((order, None)),
         })?;
         self.combine.launch(
-            Grid {
-                blocks: (n, hidden.div_ceil(2048), 1),
-                threads: (256, 1),
-                shared: 0,
-            },
+            Grid::plane(n, hidden.div_ceil(2048), 256),
             &[
                 Arg::Array(call.out.check(COMBINE, "out", self.dtype, n * hidden)?),
                 array(self.out.all(), COMBINE, "y", self.dtype, pairs * hidden)?,
@@ -181,17 +177,12 @@ impl ExpertKernels {
                 Arg::F32(sizes.scale as f32),
             ],
         )?;
+        let permutation = self.permutation.all();
         self.sort.launch(
             Grid::row(if pairs == 0 { 0 } else { experts }, 512),
             &[
                 array(self.offsets.all(), SORT, "offsets", DType::U32, experts + 1)?,
-                array(
-                    self.permutation.all(),
-                    SORT,
-                    "permutation",
-                    DType::U32,
-                    pairs,
-                )?,
+                array(permutation, SORT, "permutation", DType::U32, pairs)?,
                 array(self.inverse.all(), SORT, "inverse", DType::U32, pairs)?,
                 Arg::Array(self.chosen.all().check(SORT, "chosen", DType::U32, pairs)?),
                 count(pairs),

@@ -155,11 +155,7 @@ impl GroupedProducts {
         let bias = weights.bias.as_ref().map(Array::all);
         let bias = array_or_null(bias, MULTIPLY, "bias", self.dtype, experts * outputs)?;
         tile.function.launch(
-            Grid {
-                blocks: (outputs.div_ceil(OUTPUTS), blocks, 1),
-                threads: (tile.threads, 1),
-                shared: tile.shared,
-            },
+            Grid::plane(outputs.div_ceil(OUTPUTS), blocks, tile.threads).with_shared(tile.shared),
             &[
                 array(call.out, MULTIPLY, "out", self.dtype, rows * outputs)?,
                 Arg::Array(call.x.check(MULTIPLY, "x", self.dtype, read * inputs)?),

@@ -249,8 +249,8 @@ pub(crate) struct Function {
 /// The blocks of a launch, the threads of a block, and its dynamic shared memory in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grid {
-    /// Blocks in x, y and z.
-    pub(crate) blocks: (usize, usize, usize),
+    /// Blocks in x and y.
+    pub(crate) blocks: (usize, usize),
     /// Threads of a block in x and y.
     pub(crate) threads: (usize, usize),
     /// Bytes of dynamic shared memory of a block.
@@ -260,11 +260,20 @@ pub(crate) struct Grid {
 impl Grid {
     /// Blocks in a row, without dynamic shared memory.
     pub(crate) fn row(blocks: usize, threads: usize) -> Self {
+        Self::plane(blocks, 1, threads)
+    }
+
+    /// Blocks in two dimensions.
+    pub(crate) fn plane(x: usize, y: usize, threads: usize) -> Self {
         Self {
-            blocks: (blocks, 1, 1),
+            blocks: (x, y),
             threads: (threads, 1),
             shared: 0,
         }
+    }
+
+    pub(crate) fn with_shared(self, shared: usize) -> Self {
+        Self { shared, ..self }
     }
 }
 
@@ -314,11 +323,11 @@ impl Function {
                 args.iter().map(Arg::parameter).collect::<Vec<_>>()
             )));
         }
-        let (x, y, z) = grid.blocks;
-        if x * y * z == 0 {
+        let (x, y) = grid.blocks;
+        if x * y == 0 {
             return Ok(());
         }
-        if x > i32::MAX as usize || y > 65_535 || z > 65_535 {
+        if x > i32::MAX as usize || y > 65_535 {
             return Err(ModelError::Batch(format!(
                 "kernel {} in a grid of {:?}",
                 self.name, grid.blocks
@@ -335,7 +344,7 @@ impl Function {
             };
         }
         let config = LaunchConfig {
-            grid_dim: (x as u32, y as u32, z as u32),
+            grid_dim: (x as u32, y as u32, 1),
             block_dim: (grid.threads.0 as u32, grid.threads.1 as u32, 1),
             shared_mem_bytes: grid.shared as u32,
         };

@@ -308,13 +308,8 @@ impl PagedCache {
             ),
         ];
         for (function, items, shared) in parts {
-            let grid = Grid {
-                blocks: (items.count * kv_heads, 1, 1),
-                threads: (THREADS, 1),
-                shared,
-            };
             function.launch(
-                grid,
+                Grid::row(items.count * kv_heads, THREADS).with_shared(shared),
                 &[
                     Arg::Array(q),
                     Arg::U32((heads * head_dim) as u32),

@@ -230,11 +230,7 @@ impl Sampler {
                 count(vocab),
                 count(stride),
             ];
-            let grid = Grid {
-                blocks: (rows, 1, 1),
-                threads: (THREADS, 1),
-                shared: SHARED_BYTES,
-            };
+            let grid = Grid::row(rows, THREADS).with_shared(SHARED_BYTES);
             self.kernel.launch(grid, &args)?;
             landing.results.download(&[self.results.part(0..words)?])?;
             let asked = with_logprobs.len() / 2;
@@ -248,12 +244,7 @@ impl Sampler {
                     count(vocab),
                     count(stride),
                 ];
-                let grid = Grid {
-                    blocks: (asked, 1, 1),
-                    threads: (THREADS, 1),
-                    shared: 0,
-                };
-                self.logprobs_of.launch(grid, &args)?;
+                self.logprobs_of.launch(Grid::row(asked, THREADS), &args)?;
                 landing
                     .logprobs
                     .download(&[self.logprobs.part(0..words)?])?;

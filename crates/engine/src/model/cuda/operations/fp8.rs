@@ -72,11 +72,7 @@ impl Operations {
             count(rows),
             count(width),
         ];
-        let grid = Grid {
-            blocks: (rows, up(width, 2048), 1),
-            threads: (256, 1),
-            shared: 0,
-        };
+        let grid = Grid::plane(rows, up(width, 2048), 256);
         self.scale_rows_columns.launch(grid, &args)
     }
 }

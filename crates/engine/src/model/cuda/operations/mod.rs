@@ -35,7 +35,7 @@ fn threads_of_row(width: usize) -> usize {
 fn norm_grid(rows: usize, width: usize) -> Grid {
     if width <= 512 {
         Grid {
-            blocks: (up(rows, 8), 1, 1),
+            blocks: (up(rows, 8), 1),
             threads: (32, 8),
             shared: 0,
         }
@@ -430,11 +430,7 @@ impl Operations {
             Activation::Gelu => &self.gelu_mul,
         };
         let grid = match out {
-            Target::Plain(_) => Grid {
-                blocks: (rows, up(width, 2048), 1),
-                threads: (256, 1),
-                shared: 0,
-            },
+            Target::Plain(_) => Grid::plane(rows, up(width, 2048), 256),
             Target::Fp8(_) => Grid::row(rows, threads_of_row(width)),
         };
         kernel.function(out).launch(grid, &args)
