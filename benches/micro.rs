@@ -68,7 +68,7 @@ fn samples() -> Vec<Sample> {
 fn prompt() {
     let source = juror_judge::catalog::resolve("tiny").expect("the embedded model");
     let protocol = protocol::find("prime").expect("a built-in protocol");
-    let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default())
+    let template = PromptTemplate::parse(protocol.template.as_deref().unwrap_or_default())
         .expect("the built-in prompt");
     let text =
         JudgeText::load(&source, &protocol, &template).expect("the embedded model's text side");

@@ -143,7 +143,7 @@ pub(super) fn run(arguments: &AttackArguments) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let mut attacked = Vec::new();
     for (text, template) in texts {
-        let name = text.protocol.name().to_owned();
+        let name = text.protocol.name.clone();
         let yields = text.protocol.yields();
         let target = Target::new(&text, &template);
         let attacks = attacks(&rows, &families, &target, yields, arguments.seed);
@@ -238,7 +238,7 @@ fn load_text(
     if protocol.yields().score {
         bail_usage!(
             "protocol {} gives a score: there is no verdict that an attack could get",
-            protocol.name()
+            protocol.name
         );
     }
     let chat = judge.chat.settings(None).or_usage()?;

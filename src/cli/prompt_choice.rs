@@ -31,7 +31,7 @@ pub(super) struct PromptChoice {
 }
 
 impl PromptChoice {
-    pub(super) fn named_protocol(&self) -> Result<Option<Arc<dyn Protocol>>> {
+    pub(super) fn named_protocol(&self) -> Result<Option<Arc<Protocol>>> {
         let by_rubric = self.rubric.is_some().then_some("rubric");
         let named = self.protocol.as_deref().or(by_rubric);
         Ok(named.map(protocol::resolve).transpose()?)
@@ -41,16 +41,16 @@ impl PromptChoice {
     pub(super) fn columns(
         &self,
         columns: &ColumnArguments,
-        protocol: &dyn Protocol,
+        protocol: &Protocol,
     ) -> Result<ColumnMap> {
         let columns = columns.map()?;
-        let needs_rubric = protocol.needs_rubric();
+        let needs_rubric = protocol.form.needs_rubric();
         let rubric = match &self.rubric {
             None if needs_rubric => RubricNeed::OfRow,
             None => RubricNeed::None,
             Some(_) if !needs_rubric => bail!(
                 "--rubric has no meaning under protocol {}, which does not judge by criteria: use --protocol rubric",
-                protocol.name()
+                protocol.name
             ),
             Some(path) => {
                 let rubric = Rubric::from_toml(&read(path)?);
@@ -62,10 +62,10 @@ impl PromptChoice {
         let needs = Needs {
             question: true,
             response: true,
-            reference: protocol.needs_reference(),
+            reference: protocol.needs_reference,
             messages: false,
             steps: protocol.yields().first_error,
-            other: protocol.compares(),
+            other: protocol.compares,
             rubric,
         };
         for (field, is_read) in [
@@ -76,7 +76,7 @@ impl PromptChoice {
             if columns.names(field) && !is_read {
                 bail!(
                     "--columns {field}=… changes nothing here: under protocol {} no {field} is read from the rows",
-                    protocol.name()
+                    protocol.name
                 );
             }
         }
@@ -84,10 +84,7 @@ impl PromptChoice {
     }
 
     /// The protocol that is named, else `default`, else prime; and its prompt text.
-    pub(super) fn resolve(
-        &self,
-        default: Option<&str>,
-    ) -> Result<(Arc<dyn Protocol>, PromptTemplate)> {
+    pub(super) fn resolve(&self, default: Option<&str>) -> Result<(Arc<Protocol>, PromptTemplate)> {
         let protocol = match self.named_protocol()? {
             Some(protocol) => protocol,
             None => protocol::resolve(default.unwrap_or("prime"))?,
@@ -97,25 +94,25 @@ impl PromptChoice {
 
     pub(super) fn with_template(
         &self,
-        protocol: Arc<dyn Protocol>,
-    ) -> Result<(Arc<dyn Protocol>, PromptTemplate)> {
-        let mut template = match (&self.prompt, protocol.template_text()) {
+        protocol: Arc<Protocol>,
+    ) -> Result<(Arc<Protocol>, PromptTemplate)> {
+        let mut template = match (&self.prompt, protocol.template.as_deref()) {
             (Some(path), _) => {
                 PromptTemplate::parse(&read(path)?).with_context(|| path.display().to_string())?
             }
             (None, Some(text)) => {
-                PromptTemplate::parse(text).with_context(|| protocol.name().to_owned())?
+                PromptTemplate::parse(text).with_context(|| protocol.name.clone())?
             }
             (None, None) => bail!(
                 "protocol {} comes without its prompt text: give one with --prompt FILE",
-                protocol.name()
+                protocol.name
             ),
         };
         for (field, needs) in [
-            (FieldName::Rubric, protocol.needs_rubric()),
-            (FieldName::OtherAnswer, protocol.compares()),
+            (FieldName::Rubric, protocol.form.needs_rubric()),
+            (FieldName::OtherAnswer, protocol.compares),
         ] {
-            let name = protocol.name();
+            let name = &protocol.name;
             match (needs, template.has(field)) {
                 (true, false) => {
                     bail!("the prompt has no `{{{{ {field} }}}}`, which protocol {name} needs")

@@ -76,7 +76,7 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
     match action {
         PromptsAction::List => {
             for protocol in protocol::known() {
-                writeln!(out, "{:<16}  {}", protocol.name(), protocol.description()).or_fail()?;
+                writeln!(out, "{:<16}  {}", protocol.name, protocol.description).or_fail()?;
             }
         }
         PromptsAction::Show {
@@ -174,10 +174,10 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
 fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8, Failure> {
     let protocol = protocol::resolve(name).or_usage()?;
     let mut notes = Vec::new();
-    match protocol.template_text() {
+    match protocol.template.as_deref() {
         Some(text) => {
             let template = PromptTemplate::parse(text)
-                .map_err(|error| anyhow!("{}: {error}", protocol.name()))
+                .map_err(|error| anyhow!("{}: {error}", protocol.name))
                 .or_usage()?;
             let unprotected = template.delimiters().unprotected;
             notes.extend(unprotected.iter().map(ToString::to_string));
@@ -203,16 +203,16 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
     .collect();
     say(&format!(
         "{}: judges {}; the judge sees {} of the response, {}; at most {} new tokens",
-        protocol.name(),
+        protocol.name,
         yields.join(", "),
-        protocol.view(),
-        if protocol.chat() {
+        protocol.view,
+        if protocol.chat {
             "in its chat template"
         } else {
             "without its chat template"
         },
         protocol
-            .max_new_tokens()
+            .max_new_tokens
             .map_or("the model's".to_owned(), |most| most.to_string())
     ));
     for note in notes {

@@ -368,7 +368,7 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
 /// Several judges, each by its name and its own arguments; none is fetched before each is known, and its protocol checked.
 fn several(
     mut lines: Vec<(String, ServeArguments)>,
-    check_protocol: fn(&dyn Protocol) -> anyhow::Result<()>,
+    check_protocol: fn(&Protocol) -> anyhow::Result<()>,
 ) -> Result<(Vec<Served>, Vec<NamedSetup>), Failure> {
     let judges = lines
         .iter()

@@ -111,11 +111,11 @@ impl CascadeChoice {
     }
 
     /// Refuses a protocol whose verdicts nobody is unsure of.
-    pub(super) fn check(protocol: &dyn Protocol) -> anyhow::Result<()> {
-        if protocol.has_odds() && !protocol.yields().score {
+    pub(super) fn check(protocol: &Protocol) -> anyhow::Result<()> {
+        if protocol.form.has_odds() && !protocol.yields().score {
             return Ok(());
         }
-        let name = protocol.name();
+        let name = &protocol.name;
         bail!(
             "--cascade has no meaning under protocol {name}: no probabilities are recorded of what it says"
         )
@@ -257,7 +257,7 @@ pub(super) fn check(
     judge: &JudgeChoice,
     endpoint: &EndpointArguments,
     sampling: &SamplingArguments,
-) -> Result<Arc<dyn Protocol>, Failure> {
+) -> Result<Arc<Protocol>, Failure> {
     let named = judge.named_protocol().or_usage()?;
     let model = endpoint.find(&judge.model, &judge.adapter, Want::Description)?;
     let (protocol, _) = judge.prompt_for(named, Some(&model)).or_usage()?;

@@ -33,7 +33,7 @@ impl TakeVerdict for Verdicts {
 fn service(tensor_parallel: Option<usize>) -> JudgeService {
     let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::resolve("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
     let text = JudgeText::load(&source, &protocol, &template).unwrap();
     let options = text.run_options(1);
     let setup = ServiceSetup {

@@ -36,7 +36,7 @@ fn judge_examples(device: &Device) -> Vec<Verdict> {
     .unwrap();
     let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());
     let max_new_tokens = text.generation.max_new_tokens.unwrap_or(2048);
     let engine = build_engine(

@@ -67,8 +67,8 @@ fn rows() -> Vec<Sample> {
         .collect()
 }
 
-fn samples(protocol: &Arc<dyn Protocol>, text: &JudgeText) -> Vec<Sample> {
-    let prompt = protocol.template_text().unwrap_or(
+fn samples(protocol: &Arc<Protocol>, text: &JudgeText) -> Vec<Sample> {
+    let prompt = protocol.template.as_deref().unwrap_or(
         "<response>{{ student_answer }}</response> {{ question }} {{ reference_answer }}",
     );
     let target = Target::new(text, &PromptTemplate::parse(prompt).unwrap());
@@ -83,7 +83,7 @@ fn samples(protocol: &Arc<dyn Protocol>, text: &JudgeText) -> Vec<Sample> {
         sample.index += harmless;
         samples.push(sample);
     }
-    assert!(samples.len() > 5 * harmless, "{}", protocol.name());
+    assert!(samples.len() > 5 * harmless, "{}", protocol.name);
     samples
 }
 
@@ -122,7 +122,7 @@ fn no_verdict_comes_from_the_response() {
                         )
                     })
                     .collect();
-                let what = format!("{} {constrained} {seed}: {different:?}", protocol.name());
+                let what = format!("{} {constrained} {seed}: {different:?}", protocol.name);
                 assert_eq!(different.len(), 1, "{what}");
                 said.extend(
                     different

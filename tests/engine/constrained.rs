@@ -114,7 +114,7 @@ const MARKERS: [&str; 5] = [
 ];
 
 /// The built-in judge's tokenizer with a chat template of this way, and without its domain.
-pub(crate) fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, usize) {
+pub(crate) fn text(way: Way, protocol: &Arc<Protocol>) -> (Arc<JudgeText>, usize) {
     let folder = tempfile::tempdir().unwrap();
     let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny");
     let read = |name: &str| -> Value {
@@ -147,7 +147,8 @@ pub(crate) fn text(way: Way, protocol: &Arc<dyn Protocol>) -> (Arc<JudgeText>, u
     write("tokenizer_config.json", &settings);
     let source = juror_judge::catalog::resolve(folder.path().to_str().unwrap()).unwrap();
     let prompt = protocol
-        .template_text()
+        .template
+        .as_deref()
         .unwrap_or("{{ question }} {{ student_answer }} {{ reference_answer }}");
     let chat = ChatSettings {
         style: match way {
@@ -258,7 +259,7 @@ fn count() -> usize {
 fn nonsense_becomes_a_verdict() {
     let mut verdicts = 0;
     let known = protocol::known();
-    for protocol in known.filter(|known| known.scaffold(ScaffoldWants::default()).is_some()) {
+    for protocol in known.filter(|known| known.scaffold(&ScaffoldWants::default()).is_some()) {
         for way in Way::ALL {
             let (text, vocab) = text(way, protocol);
             for reason in [false, true] {
@@ -267,14 +268,14 @@ fn nonsense_becomes_a_verdict() {
                 options.thinking_budget = Some(20);
                 let samples = samples(count());
                 for verdict in judge(&text, vocab, &samples, &options) {
-                    let what = format!("{} {way:?}: {verdict:#?}", protocol.name());
+                    let what = format!("{} {way:?}: {verdict:#?}", protocol.name);
                     assert_eq!(verdict.status, Status::Ok, "{what}");
                     let yields = protocol.yields();
                     assert_eq!(verdict.process.is_some(), yields.process, "{what}");
                     assert_eq!(verdict.outcome.is_some(), yields.outcome, "{what}");
                     assert_eq!(verdict.perfect.is_some(), yields.perfect, "{what}");
                     assert_eq!(verdict.score.is_some(), yields.score, "{what}");
-                    if protocol.needs_rubric() {
+                    if protocol.form.needs_rubric() {
                         assert_eq!(verdict.criteria.len(), verdict.index % 6 + 1, "{what}");
                         for (at, criterion) in verdict.criteria.iter().enumerate() {
                             // Of 0 to 10, two grades begin with the same token.
@@ -325,7 +326,7 @@ fn recurrent(vocab: usize) -> Box<dyn StepModel> {
 #[test]
 fn every_protocol_runs_on_a_model_with_recurrent_layers() {
     for protocol in protocol::known() {
-        let constrains = protocol.scaffold(ScaffoldWants::default()).is_some();
+        let constrains = protocol.scaffold(&ScaffoldWants::default()).is_some();
         let (text, vocab) = text(Way::MayThink, protocol);
         for free in [false, true] {
             let options = RunOptions {
@@ -336,9 +337,9 @@ fn every_protocol_runs_on_a_model_with_recurrent_layers() {
             };
             let samples = samples(6);
             let verdicts = judge_with(recurrent(vocab), &text, &samples, &options);
-            assert_eq!(verdicts.len(), samples.len(), "{}", protocol.name());
+            assert_eq!(verdicts.len(), samples.len(), "{}", protocol.name);
             for verdict in &verdicts {
-                let what = format!("{}, free {free}: {verdict:#?}", protocol.name());
+                let what = format!("{}, free {free}: {verdict:#?}", protocol.name);
                 let expected = if constrains && !free {
                     &[Status::Ok][..]
                 } else {
@@ -362,7 +363,7 @@ fn what_is_chosen_is_what_the_protocol_reads() {
             let read = protocol.parse(&written, false);
             // An analysis of nonsense may hold what makes an answer unreadable.
             let Ok(read) = read else {
-                assert!(written.len() > 60, "{}: {written}", protocol.name());
+                assert!(written.len() > 60, "{}: {written}", protocol.name);
                 continue;
             };
             assert_eq!(
@@ -379,7 +380,7 @@ fn what_is_chosen_is_what_the_protocol_reads() {
                     verdict.first_error
                 ),
                 "{}: {written}",
-                protocol.name()
+                protocol.name
             );
             assert_eq!(read.fields.label, verdict.label);
             let grades: Vec<Grade> = verdict.criteria.iter().map(|one| one.grade).collect();
@@ -445,7 +446,7 @@ fn a_decided_reward_ends_the_answer() {
 }
 
 /// A protocol whose answers are of a grammar that begins with any text.
-fn with_free_beginning() -> Arc<dyn Protocol> {
+fn with_free_beginning() -> Arc<Protocol> {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write(
@@ -525,7 +526,7 @@ impl LogitsModel for Thinks {
 #[test]
 fn no_verdict_is_put_into_thinking_that_a_judge_opens_itself() {
     let known = protocol::known();
-    for protocol in known.filter(|known| known.scaffold(ScaffoldWants::default()).is_some()) {
+    for protocol in known.filter(|known| known.scaffold(&ScaffoldWants::default()).is_some()) {
         let (text, vocab) = text(Way::MayThink, protocol);
         let tokenizer = text.prompts.tokenizer();
         let model = || {
@@ -539,14 +540,14 @@ fn no_verdict_is_put_into_thinking_that_a_judge_opens_itself() {
         options.sampling = Sampling::GREEDY;
         let samples = samples(3);
         for verdict in judge_with(model(), &text, &samples, &options) {
-            let what = format!("{}: {verdict:#?}", protocol.name());
+            let what = format!("{}: {verdict:#?}", protocol.name);
             assert_eq!(verdict.status, Status::Unparsed, "{what}");
             let why = verdict.error.as_deref().unwrap();
             assert!(why.starts_with("thinking not finished"), "{what}");
         }
         options.thinking_budget = Some(20);
         for verdict in judge_with(model(), &text, &samples, &options) {
-            let what = format!("{}: {verdict:#?}", protocol.name());
+            let what = format!("{}: {verdict:#?}", protocol.name);
             assert_eq!(verdict.status, Status::Ok, "{what}");
             let written = &verdict.raw.as_ref().unwrap().completion;
             assert!(written.contains("</think>"), "{what}");

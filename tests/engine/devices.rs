@@ -21,7 +21,7 @@ use juror_judge::judge::{
     WorkloadLengths, build_engine, jobs, run,
 };
 use juror_judge::protocol::{
-    self, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, Yields,
+    self, AnswerForm, ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, Yields,
 };
 
 const NEW_TOKENS: usize = 24;
@@ -65,9 +65,9 @@ impl Keep {
     }
 }
 
-fn text(protocol: &Arc<dyn Protocol>) -> (ModelSource, Arc<JudgeText>) {
+fn text(protocol: &Arc<Protocol>) -> (ModelSource, Arc<JudgeText>) {
     let source = juror_judge::catalog::resolve("tiny").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, protocol, &template).unwrap());
     (source, text)
 }
@@ -320,9 +320,10 @@ fn an_engine_that_fails_stops_the_run_and_is_named() {
     }
 }
 
-/// `prime`, with an error of our own in each of its parts, once.
-#[derive(Debug, Default)]
+/// The form of `prime`, with an error of our own in each of its parts, once.
+#[derive(Debug)]
 struct Faulty {
+    form: Arc<dyn AnswerForm>,
     matchers: AtomicUsize,
     parsed: AtomicUsize,
 }
@@ -335,51 +336,47 @@ impl StopMatcher for FaultyMatcher {
     }
 }
 
-impl Protocol for Faulty {
-    fn name(&self) -> &'static str {
-        "faulty"
-    }
-
-    fn description(&self) -> &'static str {
-        "prime, with faults"
-    }
-
-    fn template_text(&self) -> Option<&str> {
-        protocol::known().next().unwrap().template_text()
-    }
-
+impl AnswerForm for Faulty {
     fn yields(&self) -> Yields {
-        protocol::known().next().unwrap().yields()
+        self.form.yields()
     }
 
-    fn max_new_tokens(&self) -> Option<usize> {
-        Some(NEW_TOKENS)
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
+        self.form.read(answer)
     }
 
-    fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>> {
+    fn stop(&self, texts: &[String], thinks: bool, reason: bool) -> Option<Box<dyn StopMatcher>> {
         match self.matchers.fetch_add(1, Ordering::Relaxed) {
             2 => panic!("the protocol's fault"),
             4 => Some(Box::new(FaultyMatcher)),
-            _ => protocol::known()
-                .next()
-                .unwrap()
-                .stop(starts_in_thinking, wants_reason),
+            _ => self.form.stop(texts, thinks, reason),
         }
     }
 
     fn parse(
         &self,
         completion: &str,
-        starts_in_thinking: bool,
+        thinks: bool,
+        stop: &[String],
     ) -> Result<ParsedVerdict, Unreadable> {
-        assert!(
-            self.parsed.fetch_add(1, Ordering::Relaxed) != 6,
-            "the parser's fault"
-        );
-        protocol::known()
-            .next()
-            .unwrap()
-            .parse(completion, starts_in_thinking)
+        let before = self.parsed.fetch_add(1, Ordering::Relaxed);
+        assert!(before != 6, "the parser's fault");
+        self.form.parse(completion, thinks, stop)
+    }
+}
+
+fn faulty() -> Protocol {
+    let prime = Protocol::clone(protocol::known().next().unwrap());
+    let form = Faulty {
+        form: Arc::clone(&prime.form),
+        matchers: AtomicUsize::default(),
+        parsed: AtomicUsize::default(),
+    };
+    Protocol {
+        name: "faulty".to_owned(),
+        max_new_tokens: Some(NEW_TOKENS),
+        form: Arc::new(form),
+        ..prime
     }
 }
 
@@ -390,7 +387,7 @@ fn an_error_of_our_own_costs_one_sample() {
     let peaceful = peaceful.sorted();
 
     let samples = samples();
-    let (source, text) = text(&(Arc::new(Faulty::default()) as Arc<dyn Protocol>));
+    let (source, text) = text(&Arc::new(faulty()));
     let sizes = EngineOptions {
         max_sequences: Some(4),
         token_budget: Some(128),

@@ -77,7 +77,7 @@ fn judge(
 ) -> (Vec<Essence>, Stats) {
     let source = juror_judge::catalog::resolve("tiny").unwrap();
     let protocol = protocol::find("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
     let text = Arc::new(JudgeText::load(&source, &protocol, &template).unwrap());
     let device = candle_core::Device::Cpu;
     let engine = build_engine(

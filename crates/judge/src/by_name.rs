@@ -125,9 +125,9 @@ impl JudgeBuilder {
             Some(protocol) => protocol,
             None => protocol::resolve(model.default_protocol())?,
         };
-        let text = self.prompt.as_deref().or(protocol.template_text());
+        let text = self.prompt.as_deref().or(protocol.template.as_deref());
         let template = PromptTemplate::parse(text.ok_or_else(|| LoadError::NoPrompt {
-            protocol: protocol.name().to_owned(),
+            protocol: protocol.name.clone(),
         })?)?;
         let mut text = model.text(&protocol, &template, &self.chat)?;
         if let Some(source) = model.files() {

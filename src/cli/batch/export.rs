@@ -108,10 +108,10 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         ("--system-prompt", arguments.system_prompt.is_some()),
         ("--parts", arguments.parts),
     ];
-    if let Some((option, _)) = of_chat.iter().find(|(_, given)| *given && !protocol.chat()) {
+    if let Some((option, _)) = of_chat.iter().find(|(_, given)| *given && !protocol.chat) {
         bail_usage!(
             "{option} changes nothing: protocol {} is asked with a raw prompt, which is one text without messages; leave it out",
-            protocol.name()
+            protocol.name
         );
     }
     let trials = arguments.sampling.trials;

@@ -203,16 +203,16 @@ pub(in crate::cli) struct JudgeChoice {
 
 impl JudgeChoice {
     /// The protocol that is named, if one is: to be found at fault before a model is fetched.
-    pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<dyn Protocol>>> {
+    pub(in crate::cli) fn named_protocol(&self) -> anyhow::Result<Option<Arc<Protocol>>> {
         self.prompt.named_protocol()
     }
 
     /// The protocol that is named, else the model's own, and its prompt text.
     pub(in crate::cli) fn prompt_for(
         &self,
-        named: Option<Arc<dyn Protocol>>,
+        named: Option<Arc<Protocol>>,
         model: Option<&JudgeModel>,
-    ) -> anyhow::Result<(Arc<dyn Protocol>, PromptTemplate)> {
+    ) -> anyhow::Result<(Arc<Protocol>, PromptTemplate)> {
         let protocol = match (named, model) {
             (Some(protocol), _) => protocol,
             (None, Some(model)) => protocol::resolve(model.default_protocol())?,

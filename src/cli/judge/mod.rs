@@ -282,12 +282,12 @@ fn resolve(arguments: JudgeArguments) -> Result<Session, Failure> {
 
 /// Refuses the first option that has no meaning under the protocol.
 pub(super) fn refuse_meaningless(
-    protocol: &dyn Protocol,
+    protocol: &Protocol,
     why_not: &[(&str, Option<&str>)],
 ) -> anyhow::Result<()> {
     for (option, why) in why_not {
         if let Some(why) = why {
-            let name = protocol.name();
+            let name = &protocol.name;
             bail!("{option} has no meaning under protocol {name}: {why}");
         }
     }
@@ -298,10 +298,10 @@ pub(super) fn refuse_meaningless(
 pub(super) const ONLY_SCORE: &str = "it gives a score, and judges neither process nor outcome";
 
 /// The protocol, and the hash of it and its prompt text.
-pub(super) fn identity(protocol: &dyn Protocol, template: &PromptTemplate) -> Identity {
+pub(super) fn identity(protocol: &Protocol, template: &PromptTemplate) -> Identity {
     Identity {
-        name: protocol.name().into(),
-        hash: protocol.hash().map_or_else(
+        name: protocol.name.clone(),
+        hash: protocol.hash.as_ref().map_or_else(
             || template.hash(),
             |own| format!("{own} {}", template.hash()),
         ),

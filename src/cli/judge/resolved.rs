@@ -25,7 +25,7 @@ const FREE: &str = "its answers are not constrained";
 pub(in crate::cli) struct ResolvedJudge {
     /// The model's files and its text side; none under `--rules only`.
     pub(in crate::cli) judge: Option<(JudgeModel, Arc<JudgeText>)>,
-    pub(in crate::cli) protocol: Arc<dyn Protocol>,
+    pub(in crate::cli) protocol: Arc<Protocol>,
     pub(in crate::cli) template: PromptTemplate,
     /// What decides the verdicts; without a cache.
     pub(in crate::cli) options: RunOptions,
@@ -121,7 +121,7 @@ impl ResolvedJudge {
 /// The model, its text side under the protocol, and the text that it is asked with.
 fn load(
     choice: &JudgeChoice,
-    named: Option<Arc<dyn Protocol>>,
+    named: Option<Arc<Protocol>>,
     endpoint: &EndpointArguments,
     verdict: &VerdictArguments,
     sampling_arguments: &SamplingArguments,
@@ -154,14 +154,14 @@ fn load(
         None if asks_by_default => named_like(Path::new(&choice.model)),
         _ => None,
     };
-    if let Some(judge) = like.filter(|judge| judge.protocol != protocol.name()) {
+    if let Some(judge) = like.filter(|judge| judge.protocol != protocol.name) {
         text.notes.push(format!(
             "{} is named like {}, which is asked under another protocol: if it is that judge, give --protocol {}; it is now asked \
              under {}",
             choice.model,
             judge.id,
             judge.protocol,
-            protocol.name()
+            protocol.name
         ));
     }
     if let (Want::Everything, Some(source)) = (want, model.files()) {
@@ -200,7 +200,7 @@ fn check_options(
         "without --reward soft or --min-confidence it changes nothing",
     );
     let rubric = when(
-        verdict.free && protocol.needs_rubric(),
+        verdict.free && protocol.form.needs_rubric(),
         "probabilities are recorded where grades are chosen",
     );
     let outcome = when(!yields.outcome, "it does not judge the outcome");
@@ -209,7 +209,7 @@ fn check_options(
         "what it writes follows a grammar, whose end decides nothing sooner",
     );
     let odds = when(
-        !protocol.has_odds(),
+        !protocol.form.has_odds(),
         "no probabilities are recorded of what it says",
     );
     let of_reward = reward.refused_by(protocol, rules);
@@ -239,9 +239,9 @@ fn check_options(
     refuse_meaningless(protocol, &why_not)
 }
 
-fn gives_reasons(protocol: &dyn Protocol) -> bool {
+fn gives_reasons(protocol: &Protocol) -> bool {
     let [without, with] = [false, true].map(|reason| {
-        protocol.scaffold(ScaffoldWants {
+        protocol.scaffold(&ScaffoldWants {
             reason,
             ..ScaffoldWants::default()
         })

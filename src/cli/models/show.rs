@@ -164,10 +164,11 @@ fn rows_of(
     }
     let protocol = judge
         .and_then(|judge| protocol::find(&judge.protocol))
-        .filter(|protocol| protocol.template_text().is_some())
+        .filter(|protocol| protocol.template.as_deref().is_some())
         .map_or_else(|| protocol::resolve("prime"), Ok)
         .or_fail()?;
-    let template = PromptTemplate::parse(protocol.template_text().unwrap_or_default()).or_fail()?;
+    let template =
+        PromptTemplate::parse(protocol.template.as_deref().unwrap_or_default()).or_fail()?;
     match JudgeText::load(source, &protocol, &template) {
         Ok(text) => {
             add("chat template", thinking(&text.prompts));
@@ -183,14 +184,14 @@ fn rows_of(
                 format!("{} ({why})", tokenizer.decode(&[id]))
             });
             add("ends with", ends.collect::<Vec<_>>().join(", "));
-            let own = judge.map_or(protocol.name(), |judge| judge.protocol.as_str());
+            let own = judge.map_or(&protocol.name, |judge| &judge.protocol);
             add("protocol", own.to_owned());
             add(
                 "prompt",
                 format!(
                     "{} tokens shared by all samples under {}",
                     text.prompts.shared_prefix().len(),
-                    protocol.name()
+                    protocol.name
                 ),
             );
         }

@@ -99,7 +99,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         .map(|protocol| {
             let own = "<question>{{ question }}</question>\n<response>{{ student_answer }}</response>\n\
                        <gold>{{ reference_answer }}</gold>";
-            let prompt = protocol.template_text().unwrap_or(own);
+            let prompt = protocol.template.as_deref().unwrap_or(own);
             let template = PromptTemplate::parse(prompt).unwrap();
             let text = JudgeText::load(&source, protocol, &template).unwrap();
             let tags = prompt
@@ -107,7 +107,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
                 .skip(1)
                 .map(|rest| rest.split('>').next().unwrap().to_lowercase());
             Case {
-                name: protocol.name().to_owned(),
+                name: protocol.name.clone(),
                 target: Target::new(&text, &template),
                 tags: tags.collect(),
                 added: added_ids(text.prompts.tokenizer()),

@@ -203,7 +203,7 @@ fn the_users_own_prompt_guards_its_fields_as_well() {
 
 static JUDGE: LazyLock<JudgeText> = LazyLock::new(|| {
     let protocol = protocol::find("prime").unwrap();
-    let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+    let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
     let source = juror_judge::catalog::resolve("tiny").unwrap();
     JudgeText::load(&source, &protocol, &template).unwrap()
 });

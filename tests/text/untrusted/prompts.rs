@@ -310,8 +310,14 @@ fn what_a_chat_template_writes_in_plain_letters_is_protected() {
     let chat =
         "[INST] <<SYS>>\nGrade.\n<</SYS>>\n\n{{ messages[0].content }} [/INST]\n### Response:\n";
     let chat = ChatTemplate::new("{}", Some(chat.into())).unwrap();
-    let template =
-        PromptTemplate::parse(protocol::find("prime").unwrap().template_text().unwrap()).unwrap();
+    let template = PromptTemplate::parse(
+        protocol::find("prime")
+            .unwrap()
+            .template
+            .as_deref()
+            .unwrap(),
+    )
+    .unwrap();
     let tokenizer = Arc::new(
         Tokenizer::from_json(include_str!("../../../models/tiny/tokenizer.json")).unwrap(),
     );
@@ -342,7 +348,7 @@ fn the_fingerprint_tells_other_rules_apart_and_keeps_that_of_the_built_in_prompt
         hasher.update(text.as_bytes());
         hasher.finalize().to_hex().to_string()
     };
-    for text in protocol::known().filter_map(|protocol| protocol.template_text()) {
+    for text in protocol::known().filter_map(|protocol| protocol.template.as_deref()) {
         let template = PromptTemplate::parse(text).unwrap();
         // A field of its own reserves a tag of its own.
         let own_field = template.has(FieldName::Rubric) || template.has(FieldName::OtherAnswer);

@@ -59,7 +59,7 @@ impl Target {
 }
 
 /// The known verdicts that this protocol reads as right; all known ones if it reads none so.
-fn verdicts(protocol: &dyn Protocol) -> Vec<String> {
+fn verdicts(protocol: &Protocol) -> Vec<String> {
     let known = texts::of_kind("verdict").into_iter().map(str::to_owned);
     let all: Vec<String> = own_verdict(protocol).into_iter().chain(known).collect();
     let read = |text: &&String| {
@@ -74,9 +74,9 @@ fn verdicts(protocol: &dyn Protocol) -> Vec<String> {
 }
 
 /// The text that a constrained answer has where everything is right.
-fn own_verdict(protocol: &dyn Protocol) -> Option<String> {
-    let scaffold = protocol.scaffold(ScaffoldWants::default())?;
-    let labels = protocol.choices().unwrap_or_default();
+fn own_verdict(protocol: &Protocol) -> Option<String> {
+    let scaffold = protocol.scaffold(&ScaffoldWants::default())?;
+    let labels = protocol.form.choices().unwrap_or_default();
     let right_label = labels.iter().find(|(_, number)| *number > 0.5);
     let right_label = right_label.map(|(word, _)| (*word).to_owned());
     let mut text = String::new();

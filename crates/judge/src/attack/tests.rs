@@ -26,9 +26,10 @@ fn rows() -> Vec<Sample> {
         .collect()
 }
 
-fn target(protocol: &Arc<dyn Protocol>) -> Target {
+fn target(protocol: &Arc<Protocol>) -> Target {
     let prompt = protocol
-        .template_text()
+        .template
+        .as_deref()
         .unwrap_or("<a>{{ question }}</a><b>{{ student_answer }}</b><c>{{ reference_answer }}</c>");
     let template = PromptTemplate::parse(prompt).unwrap();
     let source = crate::catalog::resolve("tiny").unwrap();
@@ -54,10 +55,10 @@ fn every_protocol_has_verdicts_that_it_would_read_as_right() {
         for verdict in &target.verdicts {
             let read = protocol.parse(verdict, false).unwrap().fields;
             let right = report::is_right(protocol.yields(), read.process, read.outcome);
-            assert!(right, "{}: {verdict}", protocol.name());
+            assert!(right, "{}: {verdict}", protocol.name);
         }
         assert!(target.prompt_end.contains(&target.field_end));
-        let end = if protocol.template_text().is_some() {
+        let end = if protocol.template.as_deref().is_some() {
             "</student_answer>"
         } else {
             "</b>"

@@ -28,12 +28,12 @@ pub(crate) struct CustomIds {
 }
 
 impl CustomIds {
-    pub(crate) fn new(protocol: &dyn Protocol, template: &PromptTemplate) -> Self {
+    pub(crate) fn new(protocol: &Protocol, template: &PromptTemplate) -> Self {
         let parts = [
-            protocol.name(),
-            &protocol.hash().unwrap_or_default(),
-            &protocol.view().to_string(),
-            &protocol.chat().to_string(),
+            &protocol.name,
+            protocol.hash.as_deref().unwrap_or_default(),
+            &protocol.view.to_string(),
+            &protocol.chat.to_string(),
             &template.hash(),
         ];
         let hash = short_hash(parts.join("\0").as_bytes(), 8);
@@ -83,7 +83,7 @@ impl CustomIds {
             ));
         }
         let built_in = protocol::known().find(|own| {
-            let template = own.template_text().map(PromptTemplate::parse);
+            let template = own.template.as_deref().map(PromptTemplate::parse);
             let Some(Ok(template)) = template else {
                 return false;
             };
@@ -92,7 +92,7 @@ impl CustomIds {
         let advice = match built_in {
             Some(own) => format!(
                 "it was asked under protocol {name}: give --protocol {name}",
-                name = own.name()
+                name = own.name
             ),
             None => "give the --protocol, --prompt and --few-shots that it was asked with".into(),
         };
@@ -126,7 +126,7 @@ mod tests {
 
     fn under(name: &str) -> CustomIds {
         let protocol = protocol::find(name).unwrap();
-        let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+        let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
         CustomIds::new(protocol.as_ref(), &template)
     }
 
@@ -138,8 +138,8 @@ mod tests {
     fn every_built_in_protocol_is_told_apart_and_named() {
         let mut met = HashSet::new();
         for protocol in protocol::known() {
-            if protocol.template_text().is_some() {
-                assert!(met.insert(under(protocol.name()).beginning));
+            if protocol.template.as_deref().is_some() {
+                assert!(met.insert(under(&protocol.name).beginning));
             }
         }
         let id = under("compass").of_trial(&sample("a"), 0);

@@ -22,7 +22,7 @@ const AT_ONCE: usize = 256;
 /// A batch to be written.
 pub struct Export {
     /// The protocol: what is asked.
-    pub protocol: Arc<dyn Protocol>,
+    pub protocol: Arc<Protocol>,
     /// Its prompt text, or the user's own.
     pub template: PromptTemplate,
     /// Sampling, length, trials, seed, and which samples the rules decide beforehand.
@@ -101,9 +101,9 @@ impl Export {
         if is_decided_by_rules(&self.options, self.protocol.yields(), sample) {
             return None;
         }
-        let view = self.protocol.view();
+        let view = self.protocol.view;
         let parts = prompt.parts(|name| shown_field(sample, view, name));
-        let url = if self.protocol.chat() {
+        let url = if self.protocol.chat {
             Route::Chat.path()
         } else {
             Route::Completions.path()
@@ -128,7 +128,7 @@ impl Export {
             body.insert(key.to_owned(), value);
         };
         set("model", json!(self.model));
-        if self.protocol.chat() {
+        if self.protocol.chat {
             let mut messages = Vec::new();
             if let Some(text) = &self.system_prompt {
                 messages.push(json!({"role": "system", "content": text}));
@@ -151,14 +151,14 @@ impl Export {
         let sampling = self.options.sampling;
         set("temperature", json!(sampling.temperature));
         set("top_p", json!(sampling.top_p));
-        let length = if self.protocol.chat() {
+        let length = if self.protocol.chat {
             "max_completion_tokens"
         } else {
             "max_tokens"
         };
         set(length, json!(self.options.max_new_tokens));
         set("seed", json!(seed_of(self.options.seed, sample, trial)));
-        let stop = self.protocol.stop_texts();
+        let stop = &self.protocol.stop_texts;
         if !stop.is_empty() {
             set("stop", json!(stop));
         }

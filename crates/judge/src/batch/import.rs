@@ -20,7 +20,7 @@ pub struct Import<'a> {
     /// How often each was asked about.
     pub trials: u32,
     pub outputs: &'a [PathBuf],
-    pub protocol: &'a dyn Protocol,
+    pub protocol: &'a Protocol,
     /// Its prompt text, or the user's own.
     pub template: &'a PromptTemplate,
     /// Leave out lines that cannot be used.
@@ -105,7 +105,7 @@ impl<'a> Join<'a> {
     fn take(&mut self, row: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(row).map_err(|_| "not UTF-8".to_owned())?;
         let OutputLine { custom_id, answer } = OutputLine::parse(text)?;
-        if let Some(why) = self.ids.refused(&custom_id, self.import.protocol.name()) {
+        if let Some(why) = self.ids.refused(&custom_id, &self.import.protocol.name) {
             return Err(why);
         }
         let trials = self.import.trials;

@@ -134,7 +134,7 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn new(served: &Arc<ServedModel>, text: &Arc<JudgeText>) -> Self {
-        let words = text.protocol.choices();
+        let words = text.protocol.form.choices();
         let words = words.unwrap_or_else(|| vec![("true", 1.0), ("false", 0.0)]);
         let words = words.into_iter();
         let words = words.map(|(word, number)| (word.to_lowercase(), number));
@@ -192,7 +192,7 @@ impl Exchange {
                 json!(u64::from_le_bytes(first) % u64::from(SEEDS)),
             );
         }
-        let stop = self.text.protocol.stop_texts();
+        let stop = &self.text.protocol.stop_texts;
         if let Some((form, key)) = form.zip(abilities.form) {
             key.set(form, &mut body);
         } else if !stop.is_empty() && abilities.stop {

@@ -4,15 +4,6 @@
 //! Request ─▶ pace: waits for its turn ─▶ body ─POST─▶ server ─▶ answer ─▶ Completion ─▶ the runtime, as from an engine here
 //! ```
 //!
-//! | file | what it is for |
-//! |---|---|
-//! | this one | [`Endpoint`]: its address, what the server says of the model, the judge's text side |
-//! | `client` | requests over HTTP; which failures pass, which are of one request, which end a run |
-//! | `abilities` | what the server can do: asked with small requests, never assumed |
-//! | `exchange` | a request's body; an answer as a completion, with probabilities where they are given |
-//! | `pace` | how many requests at once and a minute: adapts to latency and refusals |
-//! | `backend` | answers the runtime's requests |
-//!
 //! Two ways to ask. As **text**: the prompt is one message, which the server renders and tokenises; control tokens of all known
 //! families are broken in what is judged. Here its tokens are the bytes of its text, so that everything downstream (equal requests,
 //! the cache, thinking, the protocols' readers) is the same as of a model here. As **tokens**, where the model's tokenizer is at
@@ -242,8 +233,8 @@ impl Endpoint {
     }
 
     /// Which of OpenAI's two routes prompts of a protocol take.
-    fn route(&self, protocol: &dyn Protocol) -> Route {
-        if self.takes_text() && protocol.chat() {
+    fn route(&self, protocol: &Protocol) -> Route {
+        if self.takes_text() && protocol.chat {
             Route::Chat
         } else {
             Route::Completions
@@ -282,7 +273,7 @@ impl ModelServer for Endpoint {
 
     fn text(
         self: Arc<Self>,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<JudgeText, PromptError> {
@@ -320,12 +311,12 @@ impl ModelServer for Endpoint {
             }
         };
         let form = protocol
-            .scaffold(ScaffoldWants::default())
+            .scaffold(&ScaffoldWants::default())
             .and_then(|scaffold| ServerForm::from_scaffold(&scaffold));
         let asking = Asking {
             route: self.route(protocol.as_ref()),
             chat: text.chat.as_ref(),
-            stop: protocol.stop_texts(),
+            stop: &protocol.stop_texts,
             form,
         };
         let abilities = if self.is_tried {

@@ -27,7 +27,7 @@ fn forms_are_said_in_each_servers_words() {
             reason,
             ..ScaffoldWants::default()
         };
-        protocol::find(name).unwrap().scaffold(wants).unwrap()
+        protocol::find(name).unwrap().scaffold(&wants).unwrap()
     };
     let tags = ServerForm::from_scaffold(&scaffold("prime", false)).unwrap();
     let mut body = Map::new();
@@ -68,7 +68,7 @@ fn forms_are_said_in_each_servers_words() {
     }
     // A judge that writes an analysis first is left free.
     let with_analysis = protocol::known()
-        .filter_map(|protocol| protocol.scaffold(ScaffoldWants::default()))
+        .filter_map(|protocol| protocol.scaffold(&ScaffoldWants::default()))
         .filter(|scaffold| scaffold.parts.first() == Some(&protocol::Part::Analysis));
     let mut seen = 0;
     for scaffold in with_analysis {

@@ -23,7 +23,7 @@ const CHANNEL: &str = "<|channel|>";
 
 /// How the answers of a judge that runs elsewhere are read.
 pub struct AnswerReader {
-    pub protocol: Arc<dyn Protocol>,
+    pub protocol: Arc<Protocol>,
     pub prompt: PlainPrompt,
     /// The judge, where its files are at hand: its thinking and its domain.
     pub judge: Option<JudgeText>,
@@ -135,7 +135,7 @@ impl Answers {
         let domain = domain.and_then(|text| text.judge.domain.as_ref());
         let mut verdict = verdicts.of_written(domain, subject, trial, written);
         if options.raw || verdict.status == Status::Unparsed {
-            let view = reader.protocol.view();
+            let view = reader.protocol.view;
             let parts = || reader.prompt.parts(|name| shown_field(sample, view, name));
             verdict.raw = Some(Raw {
                 prompt: options.raw.then(|| parts().concat()),

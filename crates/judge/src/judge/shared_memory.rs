@@ -108,7 +108,7 @@ mod tests {
     fn tiny() -> Arc<ServiceSetup> {
         let source = crate::catalog::resolve("tiny").unwrap();
         let protocol = protocol::resolve("prime").unwrap();
-        let template = PromptTemplate::parse(protocol.template_text().unwrap()).unwrap();
+        let template = PromptTemplate::parse(protocol.template.as_deref().unwrap()).unwrap();
         let text = JudgeText::load(&source, &protocol, &template).unwrap();
         Arc::new(ServiceSetup {
             model: source.into(),

@@ -4,18 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::declaration::{self, AnswerFile, DeclarationError, File, ReferenceFile};
-use super::form::{self, AnswerForm};
-use super::labels::UNCLEAR;
-use super::scaffold::{Filled, Scaffold, ScaffoldWants};
-use super::stop::AnswerStop;
-use super::unknown_tags::without_unknown_pairs;
-use super::{
-    ParsedVerdict, PromptTemplate, Protocol, StopMatcher, Unreadable, VerdictStop, View, Yields,
-    tag_form, visible,
-};
-use juror_data::verdict::ParseRule;
-use juror_engine::engine::Sampling;
-use juror_engine::grammar::GrammarSource;
+use super::scaffold::{Scaffold, ScaffoldWants};
+use super::{PromptTemplate, Protocol, View, form};
 
 /// The name of a built-in protocol, its file and its prompt text.
 macro_rules! built_in_file {
@@ -46,44 +36,25 @@ const BUILT_IN: &[(&str, &str, Option<&str>)] = &[
     built_in_file!("pairwise"),
 ];
 
-#[derive(Debug, Clone)]
-pub(crate) struct Declared {
-    name: String,
-    description: String,
-    template: Option<String>,
-    view: View,
-    chat: bool,
-    needs_reference: bool,
-    compares: bool,
-    stop: Vec<String>,
-    max_new_tokens: Option<usize>,
-    sampling: Option<Sampling>,
-    form: Arc<dyn AnswerForm>,
-    /// What a constrained answer is, where a file beside it says so.
-    grammar: Option<Arc<GrammarSource>>,
-    reads_cut: bool,
-    hash: Option<String>,
-}
-
 /// Their names, the default first.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _, _)| *name)
 }
 
 /// The built-in protocol of that name, read when it is first asked for: compiling the patterns of all takes long.
-pub(super) fn built_in(name: &str) -> Option<&'static Arc<dyn Protocol>> {
-    static READ: [OnceLock<Arc<dyn Protocol>>; BUILT_IN.len()] =
+pub(super) fn built_in(name: &str) -> Option<&'static Arc<Protocol>> {
+    static READ: [OnceLock<Arc<Protocol>>; BUILT_IN.len()] =
         [const { OnceLock::new() }; BUILT_IN.len()];
     let place = BUILT_IN.iter().position(|(own, ..)| *own == name)?;
     let (name, text, template) = BUILT_IN[place];
     Some(READ[place].get_or_init(|| {
         #[expect(clippy::expect_used, reason = "files that tests read")]
-        let protocol = Declared::parse(name, text, template).expect("a built-in protocol");
+        let protocol = Protocol::declared(name, text, template).expect("a built-in protocol");
         Arc::new(protocol)
     }))
 }
 
-impl Declared {
+impl Protocol {
     /// Reads a user's protocol: a TOML file, and the prompt text that it names.
     ///
     /// # Errors
@@ -142,7 +113,7 @@ impl Declared {
     }
 
     /// Reads a protocol from its file's text and its prompt's.
-    pub(crate) fn parse(
+    pub(crate) fn declared(
         name: &str,
         text: &str,
         template: Option<&str>,
@@ -198,7 +169,7 @@ impl Declared {
             chat: file.chat,
             needs_reference: file.reference == ReferenceFile::Required,
             compares: file.compares,
-            stop: file.stop,
+            stop_texts: file.stop,
             max_new_tokens: file.max_new_tokens,
             sampling,
             form,
@@ -206,132 +177,5 @@ impl Declared {
             reads_cut,
             hash: None,
         })
-    }
-}
-
-impl Protocol for Declared {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn template_text(&self) -> Option<&str> {
-        self.template.as_deref()
-    }
-
-    fn yields(&self) -> Yields {
-        self.form.yields()
-    }
-
-    fn view(&self) -> View {
-        self.view
-    }
-
-    fn chat(&self) -> bool {
-        self.chat
-    }
-
-    fn needs_reference(&self) -> bool {
-        self.needs_reference
-    }
-
-    fn compares(&self) -> bool {
-        self.compares
-    }
-
-    fn needs_rubric(&self) -> bool {
-        self.form.needs_rubric()
-    }
-
-    fn sampling(&self) -> Option<Sampling> {
-        self.sampling
-    }
-
-    fn max_new_tokens(&self) -> Option<usize> {
-        self.max_new_tokens
-    }
-
-    fn reads_cut(&self) -> bool {
-        self.reads_cut
-    }
-
-    fn stop_texts(&self) -> &[String] {
-        &self.stop
-    }
-
-    fn has_odds(&self) -> bool {
-        self.form.has_odds()
-    }
-
-    fn choices(&self) -> Option<Vec<(&str, f32)>> {
-        self.form.choices()
-    }
-
-    fn hash(&self) -> Option<String> {
-        self.hash.clone()
-    }
-
-    fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>> {
-        if let Some(wanted) = self.form.tags() {
-            let stop = VerdictStop::new(wanted, starts_in_thinking, wants_reason);
-            return Some(Box::new(stop));
-        }
-        let has_stop = !self.stop.is_empty();
-        let stop = || AnswerStop::new(&self.stop, starts_in_thinking);
-        has_stop.then(|| Box::new(stop()) as Box<dyn StopMatcher>)
-    }
-
-    fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
-        match &self.grammar {
-            Some(grammar) => Some(Scaffold::of_grammar(grammar)),
-            None => self.form.scaffold(&wants),
-        }
-    }
-
-    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
-        self.form.read_filled(filled)
-    }
-
-    fn read_of_grammar(&self, text: &str) -> Result<ParsedVerdict, Unreadable> {
-        self.form.read(text)
-    }
-
-    fn parse(
-        &self,
-        completion: &str,
-        starts_in_thinking: bool,
-    ) -> Result<ParsedVerdict, Unreadable> {
-        if let Some(wanted) = self.form.tags() {
-            return tag_form::parse_wanted(wanted, completion, starts_in_thinking);
-        }
-        let answer = visible::answer(completion, starts_in_thinking)
-            .ok_or(Unreadable::ThinkingNotFinished)?;
-        let ends = self.stop.iter();
-        let ends = ends.filter_map(|stop| answer.find(stop.as_str()));
-        let answer = &answer[..ends.min().unwrap_or(answer.len())];
-        let outside = without_unknown_pairs(answer, &self.form.choices().unwrap_or_default());
-        let Some(tag) = outside.tag else {
-            return self.form.read(answer);
-        };
-        let read = self.form.read(&outside.text);
-        let unclear = ParseRule::Named(UNCLEAR.to_owned());
-        let in_tags = match &read {
-            // What is in a tag that is never closed may take back what stands before it.
-            Ok(read) if outside.is_open => {
-                self.form.read(answer).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
-            }
-            Ok(read) => read.rule == unclear,
-            Err(_) => self
-                .form
-                .read(answer)
-                .is_ok_and(|whole| whole.rule != unclear),
-        };
-        if in_tags {
-            return Err(Unreadable::InUnknownTags { tag });
-        }
-        read
     }
 }

@@ -14,38 +14,87 @@ use std::sync::Arc;
 use super::declaration::{AnswerFile, KeyError};
 use super::grades::RubricForm;
 use super::json::JsonForm;
-use super::labels::LabelForm;
+use super::labels::{LabelForm, UNCLEAR};
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
 use super::steps::StepForm;
+use super::stop::AnswerStop;
 use super::tag_form::TagForm;
-use super::{ParsedVerdict, Unreadable, View, Yields};
+use super::unknown_tags::without_unknown_pairs;
+use super::{ParsedVerdict, StopMatcher, Unreadable, View, Yields, visible};
+use juror_data::verdict::ParseRule;
 
-pub(super) trait AnswerForm: Debug + Send + Sync {
+/// How the answers of a protocol are read, and what a constrained one is.
+pub trait AnswerForm: Debug + Send + Sync {
     fn yields(&self) -> Yields;
 
-    /// Whether probabilities of what it says can be recorded.
-    fn has_odds(&self) -> bool;
+    /// Whether the probabilities of what it says are recorded.
+    fn has_odds(&self) -> bool {
+        true
+    }
 
     /// Reads an answer without its thinking.
     fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable>;
 
+    /// Reads a completion, of which nothing counts after one of the texts `stop`.
+    fn parse(
+        &self,
+        completion: &str,
+        starts_in_thinking: bool,
+        stop: &[String],
+    ) -> Result<ParsedVerdict, Unreadable> {
+        let answer = visible::answer(completion, starts_in_thinking)
+            .ok_or(Unreadable::ThinkingNotFinished)?;
+        let ends = stop.iter().filter_map(|stop| answer.find(stop.as_str()));
+        let answer = &answer[..ends.min().unwrap_or(answer.len())];
+        let outside = without_unknown_pairs(answer, &self.choices().unwrap_or_default());
+        let Some(tag) = outside.tag else {
+            return self.read(answer);
+        };
+        let read = self.read(&outside.text);
+        let unclear = ParseRule::Named(UNCLEAR.to_owned());
+        let in_tags = match &read {
+            // What is in a tag that is never closed may take back what stands before it.
+            Ok(read) if outside.is_open => {
+                self.read(answer).map(|whole| whole.fields).as_ref() != Ok(&read.fields)
+            }
+            Ok(read) => read.rule == unclear,
+            Err(_) => self.read(answer).is_ok_and(|whole| whole.rule != unclear),
+        };
+        if in_tags {
+            return Err(Unreadable::InUnknownTags { tag });
+        }
+        read
+    }
+
+    /// What ends a generation, with one of these texts or by itself.
+    fn stop(
+        &self,
+        texts: &[String],
+        starts_in_thinking: bool,
+        _wants_reason: bool,
+    ) -> Option<Box<dyn StopMatcher>> {
+        let stop = || AnswerStop::new(texts, starts_in_thinking);
+        (!texts.is_empty()).then(|| Box::new(stop()) as Box<dyn StopMatcher>)
+    }
+
     /// What a constrained answer is; none where this form leaves it free.
-    fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold>;
+    fn scaffold(&self, _wants: &ScaffoldWants) -> Option<Scaffold> {
+        None
+    }
 
-    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable>;
+    /// Reads what was chosen in a [`Self::scaffold`].
+    fn read_filled(&self, _filled: Filled) -> Result<ParsedVerdict, Unreadable> {
+        Err(NOTHING_CHOSEN)
+    }
 
-    /// The words of the verdict with their numbers, where they are others than true and false.
+    /// The words of its labels and the number that each stands for: 1 for right and 0 for wrong, or a score. The expected number is the
+    /// confidence. `None`: True and False.
     fn choices(&self) -> Option<Vec<(&str, f32)>> {
         None
     }
 
     fn needs_rubric(&self) -> bool {
         false
-    }
-
-    /// The fields of the form `tags`: its answers are read together with their thinking, and end with the last of these.
-    fn tags(&self) -> Option<Yields> {
-        None
     }
 }
 

@@ -26,10 +26,6 @@ impl AnswerForm for RubricForm {
         }
     }
 
-    fn has_odds(&self) -> bool {
-        true
-    }
-
     fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
         read(answer)
     }

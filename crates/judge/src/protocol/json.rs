@@ -14,9 +14,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::declaration::{self, JsonFile, KeyError};
-use super::form::{AnswerForm, NOTHING_CHOSEN};
+use super::form::AnswerForm;
 use super::labels::{Labels, verdict};
-use super::scaffold::{Filled, Scaffold, ScaffoldWants};
+use super::scaffold::{Scaffold, ScaffoldWants};
 use super::{ParsedVerdict, Unreadable, Yields, shorten};
 use juror_data::verdict::ParseRule;
 use juror_engine::grammar::GrammarSource;
@@ -116,11 +116,6 @@ impl AnswerForm for JsonForm {
         Some(Scaffold::of_grammar(
             &self.grammars[usize::from(wants.reason)],
         ))
-    }
-
-    /// Of a grammar nothing is filled in.
-    fn read_filled(&self, _filled: Filled) -> Result<ParsedVerdict, Unreadable> {
-        Err(NOTHING_CHOSEN)
     }
 
     fn choices(&self) -> Option<Vec<(&str, f32)>> {

@@ -1,32 +1,6 @@
 //! What a judge is asked, and how its answer is read.
 //!
-//! A [`Protocol`] is text in and text out; it knows nothing of tensors, tokens or devices:
-//!
-//! | file | what it holds |
-//! |---|---|
-//! | [`template`] | the prompt text with its slots, and its split into trusted and untrusted segments |
-//! | [`delimiters`] | the delimiters of a prompt's fields, and which fields have none |
-//! | [`reserved`] | where a text under judgement holds a delimiter, and how that is broken |
-//! | [`untrusted`] | the rule for the tags that every prompt reserves |
-//! | `control_text` | the control tokens of the known model families, broken in text for an engine whose tokenizer is not known |
-//! | `plain_prompt` | a prompt as text for such an engine |
-//! | [`declaration`] | what a protocol's TOML file may say: prompt, view, decoding, form of the answer |
-//! | [`declared`] | a protocol made of such a file and a text; the built-in ones |
-//! | `form` | what a form of answers has to do; which form a file declares |
-//! | [`view`] | what of a response the judge is shown |
-//! | [`tag_form`] | answers in XML tags: a completion to a verdict |
-//! | `block` | the fields of a verdict that belong together |
-//! | [`tag_scanner`] | the incremental scanner that finds tags in a completion |
-//! | [`verdict_reader`] | the state machine that turns tags into verdict blocks, thinking left out |
-//! | `labels` | answers in labels (`A`, `Correct`, `YES`): ordered rules |
-//! | `json` | answers as one JSON object |
-//! | `grades` | answers as one JSON object with a grade for each criterion of a rubric |
-//! | `steps` | answers that name the first wrong step |
-//! | `visible` | thinking in the tags that every reader knows, masked |
-//! | `own_solution` | the protocol under which a judge solves a question itself (`--own-answer`) |
-//! | `unknown_tags` | unknown tags, which may hold thinking |
-//! | [`scaffold`] | the known text of an answer and the choices in it, for a constrained generation |
-//! | [`stop`] | when a generation may end, because everything asked for is known |
+//! A [`Protocol`] is text in and text out; it knows nothing of tensors, tokens or devices.
 //!
 //! How a protocol is added: CONTRIBUTING.md.
 
@@ -54,7 +28,6 @@ pub(crate) mod verdict_reader;
 pub(crate) mod view;
 mod visible;
 
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,8 +36,8 @@ pub(crate) use control_text::tokens_in;
 #[cfg(feature = "serve")]
 pub(crate) use control_text::{without_tokens_around, without_tokens_at_end};
 pub(crate) use declaration::DeclarationError;
-pub(crate) use declared::Declared;
 pub use delimiters::{Delimiters, Unprotected};
+pub use form::AnswerForm;
 pub(crate) use labels::UNCLEAR;
 pub use own_solution::OWN_SOLUTION;
 pub use plain_prompt::PlainPrompt;
@@ -81,113 +54,77 @@ use serde_json::{Map, Value};
 use juror_data::rubric::{Grade, RubricError};
 use juror_data::verdict::ParseRule;
 use juror_engine::engine::Sampling;
+use juror_engine::grammar::GrammarSource;
 
 /// What a judge is asked, and how its answer is read.
-pub trait Protocol: fmt::Debug + Send + Sync {
+#[derive(Debug, Clone)]
+pub struct Protocol {
     /// The name on the command line and in a run's manifest.
-    fn name(&self) -> &str;
-
+    pub name: String,
     /// One line for `juror prompts list`.
-    fn description(&self) -> &str;
-
+    pub description: String,
     /// The prompt text, to be read with [`PromptTemplate::parse`]; `None` where its licence keeps it from being shipped.
-    fn template_text(&self) -> Option<&str>;
-
-    fn yields(&self) -> Yields;
-
+    pub template: Option<String>,
     /// What of a response the judge is shown.
-    fn view(&self) -> View {
-        View::Full
-    }
-
+    pub view: View,
     /// Whether the prompt goes through the model's chat template; else its text is all that the model sees.
-    fn chat(&self) -> bool {
-        true
-    }
-
+    pub chat: bool,
     /// How tokens are chosen unless the user says otherwise; `None` leaves it to the model's makers.
-    fn sampling(&self) -> Option<Sampling> {
-        None
-    }
-
+    pub sampling: Option<Sampling>,
     /// How many tokens a judge may generate unless the user says otherwise; `None` leaves it to the model's makers.
-    fn max_new_tokens(&self) -> Option<usize> {
-        None
-    }
-
-    /// The words of its labels and the number that each stands for: 1 for right and 0 for wrong, or a score. The expected number
-    /// is the confidence. `None`: True and False.
-    fn choices(&self) -> Option<Vec<(&str, f32)>> {
-        None
-    }
-
-    fn needs_reference(&self) -> bool {
-        true
-    }
-
-    fn needs_rubric(&self) -> bool {
-        false
-    }
-
-    /// Whether a completion that was cut at its length limit may be read: not where a later word may take an earlier one back.
-    fn reads_cut(&self) -> bool {
-        true
-    }
-
-    /// Texts after which nothing of an answer counts: an engine may end a generation there.
-    fn stop_texts(&self) -> &[String] {
-        &[]
-    }
-
-    /// Whether the probabilities of what it says are recorded.
-    fn has_odds(&self) -> bool {
-        true
-    }
-
+    pub max_new_tokens: Option<usize>,
+    pub needs_reference: bool,
     /// Whether a sample has a second response, which its response is compared with.
-    fn compares(&self) -> bool {
-        false
-    }
-
+    pub compares: bool,
+    /// Whether a completion that was cut at its length limit may be read: not where a later word may take an earlier one back.
+    pub reads_cut: bool,
+    /// Texts after which nothing of an answer counts: an engine may end a generation there.
+    pub stop_texts: Vec<String>,
+    /// How its answers are read.
+    pub form: Arc<dyn AnswerForm>,
+    /// What a constrained answer is, where a file beside it says so.
+    pub grammar: Option<Arc<GrammarSource>>,
     /// A hash of what is declared beside the prompt text, for a run's manifest; none for a built-in protocol.
-    fn hash(&self) -> Option<String> {
-        None
+    pub hash: Option<String>,
+}
+
+impl Protocol {
+    pub fn yields(&self) -> Yields {
+        self.form.yields()
     }
 
     /// A fresh matcher that says when a generation may end; `None` where only the model ends it.
     ///
     /// `starts_in_thinking`: the prompt ends inside a thinking block that the chat template has opened.
-    fn stop(&self, starts_in_thinking: bool, wants_reason: bool) -> Option<Box<dyn StopMatcher>>;
+    pub(crate) fn stop(
+        &self,
+        starts_in_thinking: bool,
+        wants_reason: bool,
+    ) -> Option<Box<dyn StopMatcher>> {
+        let form = &self.form;
+        form.stop(&self.stop_texts, starts_in_thinking, wants_reason)
+    }
 
     /// The known text of its answers and the choices in it; `None` where an answer is free.
-    fn scaffold(&self, wants: ScaffoldWants) -> Option<Scaffold> {
-        let _ = wants;
-        None
-    }
-
-    /// Reads what was chosen in a [`Self::scaffold`].
-    fn read_filled(&self, filled: Filled) -> Result<ParsedVerdict, Unreadable> {
-        let _ = filled;
-        Err(Unreadable::Empty)
-    }
-
-    /// Reads a whole text of the grammar in a [`Self::scaffold`].
-    ///
-    /// # Errors
-    /// Where the grammar allows a text that holds no verdict.
-    fn read_of_grammar(&self, text: &str) -> Result<ParsedVerdict, Unreadable> {
-        self.parse(text, false)
+    pub fn scaffold(&self, wants: &ScaffoldWants) -> Option<Scaffold> {
+        match &self.grammar {
+            Some(grammar) => Some(Scaffold::of_grammar(grammar)),
+            None => self.form.scaffold(wants),
+        }
     }
 
     /// Reads a completion.
     ///
     /// # Errors
     /// When no verdict can be read; nothing is ever guessed. The error says what was at fault and what was there.
-    fn parse(
+    pub fn parse(
         &self,
         completion: &str,
         starts_in_thinking: bool,
-    ) -> Result<ParsedVerdict, Unreadable>;
+    ) -> Result<ParsedVerdict, Unreadable> {
+        let form = &self.form;
+        form.parse(completion, starts_in_thinking, &self.stop_texts)
+    }
 }
 
 /// What a protocol's verdicts hold: which tags are read, the default reward, and which policies make sense.
@@ -347,11 +284,11 @@ pub enum Unreadable {
 }
 
 /// Every built-in protocol, the default first.
-pub fn known() -> impl Iterator<Item = &'static Arc<dyn Protocol>> {
+pub fn known() -> impl Iterator<Item = &'static Arc<Protocol>> {
     declared::names().filter_map(declared::built_in)
 }
 
-pub fn find(name: &str) -> Option<Arc<dyn Protocol>> {
+pub fn find(name: &str) -> Option<Arc<Protocol>> {
     declared::built_in(name).cloned()
 }
 
@@ -359,16 +296,16 @@ pub fn find(name: &str) -> Option<Arc<dyn Protocol>> {
 ///
 /// # Errors
 /// [`DeclarationError`]: the name is unknown, or the file cannot be used.
-pub fn resolve(name: &str) -> Result<Arc<dyn Protocol>, DeclarationError> {
+pub fn resolve(name: &str) -> Result<Arc<Protocol>, DeclarationError> {
     if let Some(protocol) = find(name) {
         return Ok(protocol);
     }
     if name == OWN_SOLUTION {
-        return Ok(Arc::new(own_solution::OwnSolution));
+        return Ok(Arc::new(own_solution::protocol()));
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|end| end == "toml") {
-        return Ok(Arc::new(Declared::load(path)?));
+        return Ok(Arc::new(Protocol::load(path)?));
     }
     Err(DeclarationError::Unknown {
         name: name.to_owned(),

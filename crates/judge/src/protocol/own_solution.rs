@@ -1,8 +1,10 @@
 //! The protocol under which a judge solves a question by itself, before it sees any response to it (`--own-answer`).
 
+use std::sync::Arc;
+
+use super::form::AnswerForm;
 use super::{
-    ParsedVerdict, Protocol, StopMatcher, Unreadable, ValueSpans, VerdictFields, View, Yields,
-    visible,
+    ParsedVerdict, Protocol, Unreadable, ValueSpans, VerdictFields, View, Yields, visible,
 };
 use juror_data::verdict::ParseRule;
 
@@ -17,23 +19,30 @@ own, after \"Answer:\".
 {{question}}{{student_answer}}{{reference_answer}}
 ";
 
-/// See [`OWN_SOLUTION`].
+pub(super) fn protocol() -> Protocol {
+    Protocol {
+        name: OWN_SOLUTION.to_owned(),
+        description: "the judge's own solution of a question".to_owned(),
+        template: Some(PROMPT.to_owned()),
+        view: View::Nothing,
+        chat: true,
+        sampling: None,
+        max_new_tokens: None,
+        needs_reference: false,
+        compares: false,
+        reads_cut: false,
+        stop_texts: Vec::new(),
+        form: Arc::new(WholeAnswer),
+        grammar: None,
+        hash: None,
+    }
+}
+
+/// The whole text, without thinking, is the answer.
 #[derive(Debug)]
-pub(super) struct OwnSolution;
+struct WholeAnswer;
 
-impl Protocol for OwnSolution {
-    fn name(&self) -> &str {
-        OWN_SOLUTION
-    }
-
-    fn description(&self) -> &'static str {
-        "the judge's own solution of a question"
-    }
-
-    fn template_text(&self) -> Option<&str> {
-        Some(PROMPT)
-    }
-
+impl AnswerForm for WholeAnswer {
     fn yields(&self) -> Yields {
         Yields {
             outcome: true,
@@ -41,25 +50,17 @@ impl Protocol for OwnSolution {
         }
     }
 
-    fn view(&self) -> View {
-        View::Nothing
-    }
-
-    fn needs_reference(&self) -> bool {
-        false
-    }
-
-    fn stop(&self, _: bool, _: bool) -> Option<Box<dyn StopMatcher>> {
-        None
-    }
-
-    fn reads_cut(&self) -> bool {
-        false
-    }
-
-    /// Takes the whole text, without thinking, as the answer.
-    fn parse(&self, completion: &str, thinks: bool) -> Result<ParsedVerdict, Unreadable> {
+    fn parse(
+        &self,
+        completion: &str,
+        thinks: bool,
+        _: &[String],
+    ) -> Result<ParsedVerdict, Unreadable> {
         let answer = visible::answer(completion, thinks).ok_or(Unreadable::ThinkingNotFinished)?;
+        self.read(&answer)
+    }
+
+    fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
         let answer = answer.trim();
         if answer.is_empty() {
             return Err(Unreadable::Empty);
@@ -99,10 +100,10 @@ mod tests {
             ),
             ("3?</think>", true, Err(Unreadable::Empty)),
         ] {
-            let parsed = OwnSolution.parse(completion, starts_in_thinking);
+            let parsed = protocol().parse(completion, starts_in_thinking);
             let found = parsed.map(|parsed| parsed.fields.answer.unwrap());
             assert_eq!(found, answer.map(str::to_owned), "{completion}");
         }
-        assert!(!OwnSolution.reads_cut());
+        assert!(!protocol().reads_cut);
     }
 }

@@ -2,11 +2,11 @@ use super::*;
 
 #[test]
 fn every_built_in_protocol_is_whole() {
-    let names: Vec<&str> = known().map(|protocol| protocol.name()).collect();
+    let names: Vec<&str> = known().map(|protocol| &*protocol.name).collect();
     assert_eq!(names[0], "prime");
     for protocol in known() {
-        let name = protocol.name();
-        match protocol.template_text() {
+        let name = &protocol.name;
+        match protocol.template.as_deref() {
             Some(text) => {
                 let template = PromptTemplate::parse(text).unwrap();
                 assert_eq!(template.delimiters().unprotected, [], "{name}");
@@ -16,7 +16,7 @@ fn every_built_in_protocol_is_whole() {
         assert!(find(name).is_some(), "{name}");
         let yields = protocol.yields();
         assert!(yields.process || yields.outcome || yields.score, "{name}");
-        assert!(!protocol.description().ends_with('.'), "{name}");
+        assert!(!protocol.description.ends_with('.'), "{name}");
     }
     assert!(find("unheard-of").is_none());
 }
@@ -84,7 +84,7 @@ tables! {
 #[test]
 fn the_number_that_answer_json_finds_has_a_bound() {
     let scaffold = find("answer-json").unwrap();
-    let scaffold = scaffold.scaffold(ScaffoldWants::default()).unwrap();
+    let scaffold = scaffold.scaffold(&ScaffoldWants::default()).unwrap();
     let juror_engine::grammar::GrammarSource::JsonSchema(schema) = &**scaffold.grammar().unwrap()
     else {
         panic!("answer-json is a schema");
@@ -104,7 +104,7 @@ fn the_number_that_answer_json_finds_has_a_bound() {
 #[test]
 fn every_built_in_protocol_has_a_table_and_is_documented() {
     let page = include_str!("../../../../docs/protocols/README.md");
-    for name in known().map(|protocol| protocol.name()) {
+    for name in known().map(|protocol| &*protocol.name) {
         // What judges write under `prime` is tested beside its reader.
         assert!(name == "prime" || WITH_TABLE.contains(&name), "{name}");
         let rows = page.lines().filter(|line| {
@@ -123,7 +123,7 @@ fn numbers_and_truth_values_name_labels_of_json() {
         let text = format!(
             "description = 'x'\n[answer]\nform = 'json'\nverdict = 'score'\n[answer.labels]\n{labels}"
         );
-        declared::Declared::parse("own", &text, None).unwrap()
+        Protocol::declared("own", &text, None).unwrap()
     };
     let points =
         file("1 = { score = 0.0 }\n4 = { score = 0.75, words = ['4.5'] }\n'0.5' = { score = 0.5 }");

@@ -134,14 +134,14 @@ impl RewardPolicy {
     }
 
     /// Why this policy cannot be used with this protocol; `None` if it can.
-    pub fn refused_by(self, protocol: &dyn Protocol, mode: RulesMode) -> Option<&'static str> {
+    pub fn refused_by(self, protocol: &Protocol, mode: RulesMode) -> Option<&'static str> {
         let rules = mode != RulesMode::Off;
         let yields = protocol.yields();
         let (mut process, mut outcome, mut perfect) = (false, true, false);
         match self {
             Self::Score if yields.score => return None,
             Self::Score => return Some("it gives no score"),
-            Self::Soft if !protocol.has_odds() => {
+            Self::Soft if !protocol.form.has_odds() => {
                 return Some("no probabilities are recorded of what it says");
             }
             Self::Soft if yields.score => return None,

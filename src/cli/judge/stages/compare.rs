@@ -35,8 +35,8 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let named = &mut line.judge.prompt.protocol;
     named.get_or_insert_with(|| "pairwise".to_owned());
     let protocol = check(&line)?;
-    if !protocol.compares() {
-        let name = protocol.name();
+    if !protocol.compares {
+        let name = &protocol.name;
         bail_usage!(
             "--rank has no meaning under protocol {name}, which sees one response at a time"
         );
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
         .columns(&arguments.columns, protocol.as_ref())
         .or_usage()?;
     let needs = Needs {
-        reference: protocol.needs_reference(),
+        reference: protocol.needs_reference,
         ..Needs::default()
     };
     let loaded = load_inputs(

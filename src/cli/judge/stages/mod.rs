@@ -178,7 +178,7 @@ fn has_begun(out: &Path) -> bool {
 }
 
 /// Finds out whether there is such a judge, before another one has judged for hours.
-fn check(line: &JudgeArguments) -> Result<Arc<dyn Protocol>, Failure> {
+fn check(line: &JudgeArguments) -> Result<Arc<Protocol>, Failure> {
     several::check(&line.judge, &line.endpoint, &line.sampling)
 }
 

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     }
     let out = shard_in_name(out, arguments.rows.shard).or_usage()?;
     let protocol = check(arguments)?;
-    if protocol.compares() {
+    if protocol.compares {
         bail_usage!(
             "--own-answer is for responses that are judged one by one: give it without --compare"
         );

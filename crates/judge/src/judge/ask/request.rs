@@ -178,7 +178,7 @@ impl<'a> RequestBuilder<'a> {
         let scaffold = self
             .text
             .protocol
-            .scaffold(wants)
+            .scaffold(&wants)
             .filter(|_| is_asked && self.text.has_scaffold())?;
         ServerForm::from_scaffold(&scaffold).map(Arc::new)
     }
@@ -280,7 +280,7 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
     let settings = json!({
         "juror": env!("CARGO_PKG_VERSION"),
         "model": cache.as_ref().map(|cache| cache.model()),
-        "protocol": [text.protocol.name(), text.protocol.hash().unwrap_or_default()],
+        "protocol": [text.protocol.name, text.protocol.hash.as_deref().unwrap_or_default()],
         "chat": text.chat,
         "sampling": [sampling.temperature, sampling.top_k as f64, sampling.top_p, sampling.min_p],
         "seed": chance,

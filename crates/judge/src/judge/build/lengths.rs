@@ -132,7 +132,7 @@ mod tests {
         let settings = EndpointSettings::default();
         let model = crate::by_name::find("tiny", Want::Everything, &settings, &|_| {}).unwrap();
         let protocol = protocol::resolve(protocol).unwrap();
-        let text = protocol.template_text().unwrap().to_owned() + after;
+        let text = protocol.template.as_deref().unwrap().to_owned() + after;
         let template = PromptTemplate::parse(&text).unwrap();
         let chat = ChatSettings {
             force_domain: true,

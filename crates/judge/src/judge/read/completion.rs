@@ -328,7 +328,7 @@ impl<'a> VerdictBuilder<'a> {
         let is_cut = completion.finish == FinishReason::Length;
         let protocol = text.protocol.as_ref();
         let parsed = match guided.ending {
-            Ending::Chosen => protocol.read_filled(guided.filled.clone()),
+            Ending::Chosen => protocol.form.read_filled(guided.filled.clone()),
             Ending::Grammar(at) if !is_cut => read_of_grammar(text, completion, at),
             Ending::Cut | Ending::NoRoom | Ending::ByItself | Ending::Grammar(_) => read(
                 protocol,

@@ -59,14 +59,14 @@ pub(crate) fn read_answer(text: &JudgeText, completion: &Completion) -> VisibleA
 /// Reads the verdict in an answer, which must fit what the sample wants; `starts_in_thinking` where the prompt ended inside a thinking block, `is_cut` where the length
 /// limit ended it.
 pub(crate) fn read(
-    protocol: &dyn Protocol,
+    protocol: &Protocol,
     style: &ThinkingStyle,
     answer: &VisibleAnswer,
     starts_in_thinking: bool,
     is_cut: bool,
     wants: &ScaffoldWants,
 ) -> Result<ParsedVerdict, Unreadable> {
-    if is_cut && !protocol.reads_cut() {
+    if is_cut && !protocol.reads_cut {
         return Err(Unreadable::Cut);
     }
     let visible = answer.visible.as_deref();
@@ -74,7 +74,7 @@ pub(crate) fn read(
     let visible = match style {
         // A judge that does not think may write any tags.
         ThinkingStyle::None => {
-            without_unknown_tags(visible, &protocol.choices().unwrap_or_default()).into()
+            without_unknown_tags(visible, &protocol.form.choices().unwrap_or_default()).into()
         }
         _ => Cow::Borrowed(visible),
     };
@@ -93,7 +93,7 @@ pub(crate) fn read_of_grammar(
         FinishReason::EndOfSequence => tokens.split_last().map_or(tokens, |(_, tokens)| tokens),
         _ => tokens,
     };
-    let mut parsed = text.protocol.read_of_grammar(&tokenizer.decode(tokens))?;
+    let mut parsed = text.protocol.form.read(&tokenizer.decode(tokens))?;
     let before = tokenizer.decode(before).len();
     let ValueSpans {
         process,

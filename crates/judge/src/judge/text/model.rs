@@ -42,7 +42,7 @@ pub struct ChatSettings {
 
 /// The judge's text side: writes prompts and reads answers. Needs no weights.
 pub struct JudgeText {
-    pub protocol: Arc<dyn Protocol>,
+    pub protocol: Arc<Protocol>,
     pub prompts: PromptBuilder,
     /// Tokens that end a generation.
     pub eos: Arc<[u32]>,
@@ -169,7 +169,7 @@ impl JudgeText {
 
     /// Whether its reward may be known before the answer is over: not where a grammar says what is written.
     pub fn has_early_reward(&self) -> bool {
-        let scaffold = self.protocol.scaffold(ScaffoldWants::default());
+        let scaffold = self.protocol.scaffold(&ScaffoldWants::default());
         self.has_scaffold() && scaffold.is_some_and(|scaffold| scaffold.grammar().is_none())
     }
 
@@ -180,7 +180,7 @@ impl JudgeText {
                 reason,
                 ..ScaffoldWants::default()
             };
-            let scaffold = self.protocol.scaffold(wants)?;
+            let scaffold = self.protocol.scaffold(&wants)?;
             let grammar = scaffold.grammar().map(|source| self.grammars.get(source));
             Some(grammar.map_or(Ok(()), |made| made.map(|_| ())))
         });
@@ -199,7 +199,7 @@ impl JudgeText {
     /// When one of them is missing or damaged, or the prompt does not pass through the chat template.
     pub fn load(
         source: &ModelSource,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
     ) -> Result<Self, PromptError> {
         Self::load_with(source, protocol, template, &ChatSettings::default())
@@ -211,7 +211,7 @@ impl JudgeText {
     /// Also when the chat template has no use for an option.
     pub fn load_with(
         source: &ModelSource,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
@@ -220,20 +220,20 @@ impl JudgeText {
 
     fn read(
         source: &ModelSource,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
         let model = ModelText::load(source)?;
         let separate = match &settings.template {
             Some((_, text)) => Some(text.clone()),
-            None if !protocol.chat() => Some(BARE.to_owned()),
+            None if !protocol.chat => Some(BARE.to_owned()),
             None => optional(source, "chat_template.jinja")?,
         };
         let tokenizer_config =
             optional(source, "tokenizer_config.json")?.unwrap_or_else(|| "{}".into());
         // A template of the program is not tried first.
-        let own = !protocol.chat() || matches!(source, ModelSource::Embedded(_));
+        let own = !protocol.chat || matches!(source, ModelSource::Embedded(_));
         let read = if own {
             ChatTemplate::new
         } else {
@@ -274,7 +274,7 @@ impl JudgeText {
     /// When the prompt does not pass through the chat template, or the template has no use for an option.
     pub(crate) fn of_parts(
         parts: TextParts,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<Self, PromptError> {
@@ -309,7 +309,7 @@ impl JudgeText {
             Arc::clone(&tokenizer),
             &chat,
             template,
-            protocol.view(),
+            protocol.view,
             options,
             settings.style.clone(),
             &answer_start,
@@ -323,12 +323,13 @@ impl JudgeText {
         generation = with_known(generation, known, protocol.as_ref(), most_new_tokens);
         notes.extend_from_slice(prompts.notes());
         let own_text = protocol
-            .template_text()
+            .template
+            .as_deref()
             .and_then(|text| PromptTemplate::parse(text).ok())
             .is_some_and(|own| own.hash() == template.hash());
-        let built_in = protocol.hash().is_none();
+        let built_in = protocol.hash.is_none();
         let protocols = &judge.protocols;
-        let trained = protocols.iter().any(|name| name == protocol.name()) && own_text && built_in;
+        let trained = protocols.iter().any(|name| *name == protocol.name) && own_text && built_in;
         if !(protocols.is_empty() || trained) {
             notes.push(format!(
                 "{name} knows no other prompt than that of protocol {}: with this one its verdicts mean nothing; use another \
@@ -361,7 +362,7 @@ impl JudgeText {
             Some(Ok(())) => text.has_form = true,
             Some(Err(why)) => text.notes.push(format!(
                 "answers are not constrained: the form that protocol {} gives them cannot be used here: {why}",
-                protocol.name()
+                protocol.name
             )),
         }
         Ok(text)
@@ -407,8 +408,8 @@ pub(crate) const BARE: &str = "{{ messages[-1].content }}";
 
 /// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
 /// begin. A token with which labels of different numbers begin tells nothing.
-fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
-    let Some(words) = protocol.choices() else {
+fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
+    let Some(words) = protocol.form.choices() else {
         let [yes, no] = tokenizer.variants(["true", "false"]);
         return Ok(Choices::yes_or_no(&yes, &no));
     };
@@ -418,7 +419,7 @@ fn choices(protocol: &dyn Protocol, tokenizer: &Tokenizer) -> Result<Choices, Te
         let known = numbers.entry(token).or_insert(Some(number));
         *known = known.filter(|known| known.to_bits() == number.to_bits());
     };
-    let scaffold = protocol.scaffold(ScaffoldWants::default());
+    let scaffold = protocol.scaffold(&ScaffoldWants::default());
     if scaffold.is_some_and(|scaffold| scaffold.grammar().is_some()) {
         // Under a grammar a word's first token may be any beginning.
         for (token, bytes) in (0..).zip(tokenizer.token_bytes().unwrap_or_default()) {
@@ -467,7 +468,7 @@ pub fn known_judge_named(name: &str) -> Option<&'static KnownJudge> {
 /// The options of a run with a model that runs elsewhere, where the user says nothing: as a known judge's makers recommend, else the protocol.
 pub fn recommended_options(
     known: Option<&KnownJudge>,
-    protocol: &dyn Protocol,
+    protocol: &Protocol,
     trials: u32,
 ) -> RunOptions {
     let generation = with_known(GenerationDefaults::default(), known, protocol, usize::MAX);
@@ -478,7 +479,7 @@ pub fn recommended_options(
 }
 
 impl GenerationDefaults {
-    fn run_options(&self, protocol: &dyn Protocol, trials: u32) -> RunOptions {
+    fn run_options(&self, protocol: &Protocol, trials: u32) -> RunOptions {
         RunOptions {
             sampling: self.sampling_for(trials),
             max_new_tokens: self.max_new_tokens.unwrap_or(MAX_NEW_TOKENS),
@@ -493,19 +494,19 @@ impl GenerationDefaults {
 fn with_known(
     generation: GenerationDefaults,
     known: Option<&KnownJudge>,
-    protocol: &dyn Protocol,
+    protocol: &Protocol,
     most: usize,
 ) -> GenerationDefaults {
-    let own = known.filter(|judge| protocol.hash().is_none() && judge.protocol == protocol.name());
+    let own = known.filter(|judge| protocol.hash.is_none() && judge.protocol == protocol.name);
     let sampling = |judge: Option<&KnownJudge>| judge?.sampling;
     GenerationDefaults {
         sampling: sampling(own)
-            .or(protocol.sampling())
+            .or(protocol.sampling)
             .or(sampling(known))
             .or(generation.sampling),
         max_new_tokens: own
             .and_then(|judge| judge.max_new_tokens)
-            .or(protocol.max_new_tokens())
+            .or(protocol.max_new_tokens)
             .map(|tokens| tokens.min(most))
             .or(generation.max_new_tokens),
     }

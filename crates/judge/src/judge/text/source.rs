@@ -27,7 +27,7 @@ impl JudgeModel {
     /// Its text side under a protocol.
     pub fn text(
         &self,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<JudgeText, PromptError> {
@@ -99,7 +99,7 @@ pub trait ModelServer: fmt::Debug + Send + Sync {
     /// The text side of the judge. Unless only a description is wanted, the server is asked, with a few small requests, what it can do.
     fn text(
         self: Arc<Self>,
-        protocol: &Arc<dyn Protocol>,
+        protocol: &Arc<Protocol>,
         template: &PromptTemplate,
         settings: &ChatSettings,
     ) -> Result<JudgeText, PromptError>;

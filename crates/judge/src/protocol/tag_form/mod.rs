@@ -10,7 +10,9 @@ use super::form::AnswerForm;
 use super::scaffold::{Filled, Scaffold, ScaffoldWants};
 use super::tag_scanner::TagName;
 use super::verdict_reader::VerdictReader;
-use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, listed};
+use super::{
+    ParsedVerdict, StopMatcher, Unreadable, ValueSpans, VerdictFields, VerdictStop, Yields, listed,
+};
 use juror_data::verdict::ParseRule;
 
 /// The form `tags`, of these fields.
@@ -38,10 +40,6 @@ impl AnswerForm for TagForm {
         self.0
     }
 
-    fn has_odds(&self) -> bool {
-        true
-    }
-
     fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
         parse_wanted(self.0, answer, false)
     }
@@ -54,8 +52,25 @@ impl AnswerForm for TagForm {
         Ok(filled.in_tags())
     }
 
-    fn tags(&self) -> Option<Yields> {
-        Some(self.0)
+    /// It is read together with its thinking.
+    fn parse(
+        &self,
+        completion: &str,
+        starts_in_thinking: bool,
+        _: &[String],
+    ) -> Result<ParsedVerdict, Unreadable> {
+        parse_wanted(self.0, completion, starts_in_thinking)
+    }
+
+    /// It ends with the last of its fields.
+    fn stop(
+        &self,
+        _: &[String],
+        starts_in_thinking: bool,
+        wants_reason: bool,
+    ) -> Option<Box<dyn StopMatcher>> {
+        let stop = VerdictStop::new(self.0, starts_in_thinking, wants_reason);
+        Some(Box::new(stop))
     }
 }
 

@@ -91,7 +91,7 @@ impl VerdictGuide {
         options: GuideOptions,
         result: Arc<Mutex<Guided>>,
     ) -> Result<Option<Self>, TextError> {
-        let scaffold = text.protocol.scaffold(options.wants.clone());
+        let scaffold = text.protocol.scaffold(&options.wants);
         let Some(scaffold) = scaffold.filter(|_| text.has_scaffold()) else {
             return Ok(None);
         };
