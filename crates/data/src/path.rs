@@ -1,16 +1,18 @@
 //! Paths to values within a row: `answer`, `reward_model.ground_truth`, `outputs[*].text`, `scores.*.value`.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use super::row::{Row, RowValue};
 
-/// A top-level key, or a path into nested values.
+/// A top-level key, or a path into nested values; a clone shares it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub(super) struct KeyPath {
-    text: String,
+    text: Arc<str>,
     /// The steps of the path; empty if the text cannot be read as a path.
-    steps: Vec<Step>,
+    steps: Arc<[Step]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +40,8 @@ impl From<String> for KeyPath {
 impl KeyPath {
     pub(super) fn parse(text: &str) -> Self {
         Self {
-            text: text.to_owned(),
-            steps: Self::steps(text).unwrap_or_default(),
+            text: text.into(),
+            steps: Self::steps(text).unwrap_or_default().into(),
         }
     }
 
@@ -149,8 +151,6 @@ fn at_places<'a>(list: Option<RowValue<'a>>, at: Option<RowValue<'a>>) -> Vec<Ro
         places => places,
     };
     let place = |it: RowValue| it.text().trim_matches('"').parse::<usize>().ok();
-    let places = places.into_iter().filter_map(place);
-    places
-        .filter_map(|place| elements.get(place).copied())
-        .collect()
+    let value = |it: RowValue<'a>| elements.get(place(it)?).copied();
+    places.into_iter().filter_map(value).collect()
 }
