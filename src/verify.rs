@@ -274,8 +274,15 @@ impl VerifySettings {
         // None is known; should there be one, it costs its own row and not the others. A verifier has no state to harm.
         let golds = || pair.references.iter().map(String::as_str);
         let verified = panics::guarded(|| {
-            let by =
-                |verifier: &Verifier| verifier.verify_any(golds(), &pair.response, &self.format);
+            let by = |verifier: &Verifier| {
+                let verified = verifier.verify_any(golds(), &pair.response, &self.format);
+                let form = pair.other_form.as_deref();
+                let form = form.filter(|_| verified.equal.is_none());
+                let of_form =
+                    form.map(|form| verifier.verify_any([form], &pair.response, &self.format));
+                let of_form = of_form.filter(|it| it.equal.is_some());
+                of_form.unwrap_or(verified)
+            };
             let verified = by(verifier);
             if !against || by(common).equal == verified.equal {
                 return verified;

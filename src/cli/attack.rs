@@ -19,6 +19,7 @@ use super::progress::Progress;
 use super::prompt_choice::PromptChoice;
 use super::rows::one_of;
 use super::{DONE, EXIT_CODES, Failure, INTERRUPTED, OrFail, catch_interrupts, say, table};
+use crate::cli::rows::INPUT;
 use juror_data::output::{Mark, OutputFile};
 use juror_data::{Field, LineLimit, LoadOptions, Sample, load};
 use juror_eval::report::numbers::{DASH, or_dash};
@@ -72,22 +73,17 @@ pub(super) struct AttackArguments {
     #[command(flatten)]
     columns: ColumnArguments,
     /// Take the first N samples only
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
     limit: Option<u32>,
     /// Longest line that is read; a longer one is a bad line
-    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
     max_line_bytes: u32,
 
     /// Write the report as JSON; `-` for standard output, the table then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     json: Option<PathBuf>,
     /// Write the attacks as rows and judge none: for `juror judge FILE --rules off` with what only that has (`--own-answer`, panels)
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "json",
-        help_heading = "Report"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
     rows_out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArgument,

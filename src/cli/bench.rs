@@ -31,6 +31,8 @@ use juror_judge::judge::EngineOptions;
 use juror_judge::judge::JudgeText;
 use juror_judge::judge::build::open_devices;
 
+const WORKLOAD: &str = "Workload";
+
 /// Measure how fast a judge is, on any model or on random weights of a known shape.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -40,7 +42,7 @@ pub(super) struct BenchArguments {
     inputs: Vec<PathBuf>,
 
     /// Longest line of INPUT that is read
-    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Workload")]
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = WORKLOAD)]
     max_line_bytes: u32,
 
     #[command(flatten)]
@@ -55,50 +57,28 @@ pub(super) struct BenchArguments {
     instructions: Option<InstructionSet>,
 
     /// Samples; of INPUT the first N [default: 64; of INPUT all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Workload")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = WORKLOAD)]
     samples: Option<u64>,
     /// Tokens that all prompts begin with
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1300,
-        value_parser = clap::value_parser!(u32).range(..1 << 20),
-        help_heading = "Workload"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1300, value_parser = clap::value_parser!(u32).range(..1 << 20), help_heading = WORKLOAD)]
     template_tokens: u32,
     /// A sample's own tokens: 300, a range 200-4000, or lognormal:MEDIAN,DEVIATION
-    #[arg(
-        long,
-        value_name = "LENGTH",
-        default_value = "300",
-        help_heading = "Workload"
-    )]
+    #[arg(long, value_name = "LENGTH", default_value = "300", help_heading = WORKLOAD)]
     input_tokens: LengthDistribution,
     /// Tokens to generate, whatever the model says; 0 for the first token's probabilities alone
-    #[arg(
-        long,
-        value_name = "LENGTH",
-        default_value = "60",
-        help_heading = "Workload"
-    )]
+    #[arg(long, value_name = "LENGTH", default_value = "60", help_heading = WORKLOAD)]
     output_tokens: LengthDistribution,
     /// Generations for each sample
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = WORKLOAD)]
     trials: u32,
     /// Samples of one question: they share half of the shortest one's own tokens
-    #[arg(long, value_name = "G", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
+    #[arg(long, value_name = "G", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = WORKLOAD)]
     group_size: u32,
     /// Seed of lengths, tokens, weights and draws
-    #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Workload")]
+    #[arg(long, value_name = "S", default_value_t = 0, help_heading = WORKLOAD)]
     seed: u64,
     /// 0 takes the likeliest token
-    #[arg(
-        long,
-        value_name = "T",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        help_heading = "Workload"
-    )]
+    #[arg(long, value_name = "T", default_value_t = 0.0, allow_negative_numbers = true, help_heading = WORKLOAD)]
     temperature: f64,
 
     #[command(flatten)]

@@ -13,6 +13,7 @@ use super::inputs::{Inputs, VerdictsAndRows};
 use super::output::{self, ForceArgument, TableArguments};
 use super::rows::{finite, number, one_of};
 use super::{DONE, Failure, OrFail, counted, counted_are, say, table};
+use crate::cli::rows::INPUT;
 use juror_data::output::{Mark, OutputFile};
 use juror_data::verdict::Status;
 use juror_data::{Keep, LineLimit, LoadOptions, Needs};
@@ -45,15 +46,10 @@ pub(super) struct BuildArguments {
     #[command(flatten)]
     columns: ColumnArguments,
     /// Keys of each row that go along; `all` for every key
-    #[arg(
-        long,
-        value_name = "KEY",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "KEY", value_delimiter = ',', help_heading = INPUT)]
     keep: Vec<String>,
     /// Longest line that is read
-    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
     max_line_bytes: u32,
     #[command(flatten)]
     force: ForceArgument,

@@ -10,6 +10,7 @@ use clap::{Arg, Args, Command};
 use super::inputs::quoted;
 use super::rows::one_of;
 use super::{Failure, OrFail};
+use crate::cli::rows::INPUT;
 use juror_data::{ColumnError, ColumnMap, Preset, presets};
 use juror_eval::eval::LabelColumns;
 
@@ -17,19 +18,14 @@ use juror_eval::eval::LabelColumns;
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ColumnArguments {
     /// Which key holds what: question=…, reference=…, response=…, id=…, steps=…, rubric=…, other=…; KEY may be a path, as in `outputs[*].text`
-    #[arg(
-        long,
-        value_name = "FIELD=KEY",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', help_heading = INPUT)]
     columns: Vec<String>,
     /// The shape of the rows [default: recognised for each row by its keys]
-    #[arg(long, value_name = "NAME", value_parser = PresetParser, help_heading = "Input")]
+    #[arg(long, value_name = "NAME", value_parser = PresetParser, help_heading = INPUT)]
     preset: Option<&'static Preset>,
     /// Where a server put all of an answer into `reasoning_content`, as servers do whose chat template opens the thinking and whose
     /// model does not end it, read it there: a response in chat messages, and what a judge with an --endpoint answers
-    #[arg(long, help_heading = "Input")]
+    #[arg(long, help_heading = INPUT)]
     pub(super) answer_in_reasoning: bool,
 }
 

@@ -24,6 +24,7 @@ mod engine;
 mod eval;
 mod gsm8k;
 mod inputs;
+mod join;
 mod judge;
 mod label;
 mod manual;

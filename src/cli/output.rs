@@ -13,10 +13,14 @@ use super::judge::shard_in_name;
 use super::model_name::is_one_of;
 use super::progress::counts;
 use super::{Arguments, DONE, Failure, INCOMPLETE, OrFail, say};
+use crate::cli::rows::INPUT;
+use crate::cli::rules::VERDICT;
 use juror_data::output::{Mark, OutputFile, OutputFormat, Outputs, has_place_beside};
 use juror_data::{Shard, read_text, rejected_path};
 use juror_judge::judge::Summary;
 use juror_judge::judge::session::RunOutputs;
+
+pub(in crate::cli) const RUN: &str = "Run";
 
 /// `--force`, of every command that writes files.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -33,39 +37,29 @@ pub(super) struct OutputArguments {
     #[arg(short, long, value_name = "OUT.jsonl")]
     pub(super) output: Option<PathBuf>,
     /// Keys of each row that go into its verdict lines, under `input`; `all` for every key
-    #[arg(
-        long,
-        value_name = "KEY",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "KEY", value_delimiter = ',', help_heading = INPUT)]
     pub(super) keep: Vec<String>,
     /// Set bad lines aside in OUT.rejected.jsonl instead of stopping before anything is judged
-    #[arg(long, requires = "output", help_heading = "Input")]
+    #[arg(long, requires = "output", help_heading = INPUT)]
     pub(super) skip_bad: bool,
     /// Throw away what an earlier run with other settings left in the journal
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = RUN)]
     pub(super) restart: bool,
     #[command(flatten)]
     pub(super) force: ForceArgument,
     #[command(flatten)]
     pub(super) table: TableArguments,
     /// Write the summary as JSON too
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    #[arg(long, value_name = "FILE", help_heading = RUN)]
     pub(super) summary_json: Option<PathBuf>,
     /// Write what the trials of each sample say together, one JSON line a sample: majorities, votes, mean reward
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    #[arg(long, value_name = "FILE", help_heading = RUN)]
     pub(super) consensus: Option<PathBuf>,
     /// Write the samples on which the trials disagree (0 < C < 1), as rows that can be judged again
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    #[arg(long, value_name = "FILE", help_heading = RUN)]
     pub(super) hard: Option<PathBuf>,
     /// Give each verdict an `advantage`: its reward less the mean of its question's, by their standard deviation
-    #[arg(
-        long,
-        requires = "output",
-        conflicts_with = "shard",
-        help_heading = "Verdict"
-    )]
+    #[arg(long, requires = "output", conflicts_with = "shard", help_heading = VERDICT)]
     pub(super) advantages: bool,
     #[command(flatten)]
     pub(super) end: EndArguments,
@@ -75,10 +69,10 @@ pub(super) struct OutputArguments {
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(super) struct EndArguments {
     /// Print warnings and errors only, and one line where the exit code is 3 or 130
-    #[arg(short, long, help_heading = "Run")]
+    #[arg(short, long, help_heading = RUN)]
     pub(super) quiet: bool,
     /// End with exit code 0, not 3, although some samples have no `ok` verdict, or lines an error
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = RUN)]
     pub(super) allow_open: bool,
 }
 

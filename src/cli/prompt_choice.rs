@@ -15,8 +15,8 @@ use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
 /// A protocol and its prompt, without a model.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct PromptChoice {
-    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file
-    /// [default: that of a known judge, else prime]
+    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file;
+    /// verifybench, first-error, rubric and pairwise need no reference [default: that of a known judge, else prime]
     #[arg(long, value_name = "NAME|FILE.toml", help_heading = super::engine::JUDGE)]
     pub(super) protocol: Option<String>,
     /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like, `{{few_shots}}`
@@ -129,5 +129,26 @@ impl PromptChoice {
                 .with_context(|| path.display().to_string())?;
         }
         Ok((protocol, template))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_help_says_which_protocols_need_no_reference() {
+        let command = crate::cli::Arguments::command();
+        let judge = command.find_subcommand("judge").unwrap();
+        let mut options = judge.get_arguments();
+        let protocol = options.find(|it| it.get_id() == "protocol").unwrap();
+        let help = protocol.get_help().unwrap().to_string();
+        let said = help.split("; ").find(|it| it.contains("need no reference"));
+        let words = said.unwrap().replace(',', "");
+        let words: Vec<&str> = words.split(' ').collect();
+        for protocol in juror_judge::protocol::known() {
+            let is_said = words.contains(&protocol.name());
+            assert_eq!(is_said, !protocol.needs_reference(), "{}", protocol.name());
+        }
     }
 }

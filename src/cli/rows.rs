@@ -10,24 +10,20 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use juror_data::{ColumnMap, LineLimit, LoadOptions, Shard};
 
+pub(in crate::cli) const INPUT: &str = "Input";
+
 /// Which rows are taken, and how long they may be.
 #[derive(Debug, Clone, Args)]
 pub(super) struct RowsArguments {
     /// Longest line that is read; a longer one is a bad line
-    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Input")]
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
     pub(super) max_line_bytes: u32,
     /// Take the first N samples only
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = some_samples,
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = some_samples, help_heading = INPUT)]
     pub(super) limit: Option<usize>,
     /// Take one of n parts of the input, by the hash of the id; i counts from 0. `auto` asks SLURM's or Kubernetes' variables.
     /// `{shard}` in OUT becomes `i-of-n`
-    #[arg(long, value_name = "i/n|auto", value_parser = parse_shard, help_heading = "Input")]
+    #[arg(long, value_name = "i/n|auto", value_parser = parse_shard, help_heading = INPUT)]
     pub(super) shard: Option<Shard>,
 }
 

@@ -7,31 +7,28 @@ use super::rows::one_of;
 use juror_judge::judge::RulesMode;
 use juror_rules::{Config, OutcomeRules, RulesProfile};
 
+pub(in crate::cli) const VERDICT: &str = "Verdict";
+
 /// The rule-based verifier beside the judge.
 #[derive(Debug, Clone, Args)]
 pub(super) struct RulesArguments {
     /// What the rule-based verifier does: give the outcome where the judge is unreadable, go first and spare the model
     /// what is plainly wrong, judge alone without a model, or nothing
-    #[arg(long, default_value = "fallback", value_parser = modes(), help_heading = "Verdict")]
+    #[arg(long, default_value = "fallback", value_parser = modes(), help_heading = VERDICT)]
     pub(super) rules: RulesMode,
     /// Under --rules first: also judge this share of the samples that the rules reject, as `5%` or `0.05`, and report how often
     /// the judge accepts them. With --cascade: ask the second judge about this share of what the first is sure of
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Verdict")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = VERDICT)]
     pub(super) audit: Option<f64>,
     /// How the rules find and compare final answers: strict (what is mathematically true), compat (as Math-Verify
     /// 0.9.0), gsm8k (plain numbers only), or GSM8K's official, strict-match, flexible-extract or multi
-    #[arg(
-        long,
-        value_name = "PROFILE",
-        default_value_t,
-        help_heading = "Verdict"
-    )]
+    #[arg(long, value_name = "PROFILE", default_value_t, help_heading = VERDICT)]
     pub(super) rules_profile: RulesProfile,
     /// Settings of the rules under strict and compat, by Math-Verify's names, for one `{"float_rounding": 2}`
-    #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = "Verdict")]
+    #[arg(long, value_name = "JSON", value_parser = crate::cli::verify::parse_config, help_heading = VERDICT)]
     pub(super) rules_config: Option<Config>,
     /// The answer of a response is what its last \boxed{} holds, or several together as a list; without one it has no answer
-    #[arg(long, help_heading = "Verdict")]
+    #[arg(long, help_heading = VERDICT)]
     pub(super) boxed_only: bool,
 }
 

@@ -85,6 +85,10 @@ struct ServerArguments {
     /// Serve without a key whoever can reach the address, under every name (`Host`)
     #[arg(long, help_heading = SERVER)]
     insecure: bool,
+    /// What clients of OpenAI's API may call the model, in place of --model's name; answers, `/v1/models` and metrics have it. Verdicts
+    /// name the model itself
+    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = SERVER)]
+    served_model_name: Vec<String>,
     /// Reward of a judgement that failed, for trainers that cannot leave a sample out (`/get_reward`, `/reward`) [default: null]
     #[arg(long, value_name = "REWARD", allow_negative_numbers = true, value_parser = finite, help_heading = SERVER)]
     failure_reward: Option<f64>,
@@ -139,7 +143,7 @@ pub(super) fn run(arguments: ServeArguments) -> Result<u8, Failure> {
     let exit_with_stdin = arguments.server.exit_with_stdin;
     let key = key_in_shell(&arguments.server);
     let setup = resolve(arguments)?;
-    let model = setup.identity.model.clone();
+    let model = setup.name().to_owned();
     let example = example(setup.columns.needs());
     let interrupted = catch_interrupts().or_fail()?;
     if exit_with_stdin {
@@ -190,18 +194,24 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         }
     }
     let (served, answerer) = answerer(&arguments)?;
+    let mut names = arguments.server.served_model_name;
     // A judge that is here answers OpenAI's routes too.
     let chat = match &answerer {
         Answerer::Model(ServiceSetup {
             model: JudgeModel::Here(source),
             ..
         }) => {
-            let name = arguments.judge.model.clone();
+            if names.is_empty() {
+                names.push(served.identity.model.clone());
+            }
             let style = arguments.judge.chat.style();
-            let mut chat = ChatModel::load(name, source, style).or_usage()?;
+            let mut chat = ChatModel::load(names, source, style).or_usage()?;
             chat.settle_head(source)?;
             Some(Arc::new(chat))
         }
+        _ if !names.is_empty() => bail_usage!(
+            "--served-model-name is for clients of OpenAI's API, which this server does not answer: leave it out"
+        ),
         _ => None,
     };
     Ok(ServerSetup {

@@ -17,6 +17,7 @@ use super::output::{self, EndArguments, ForceArgument, TableArguments};
 use super::progress::{self, Lines};
 use super::rows::one_of;
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, counted, counted_are, say};
+use crate::cli::rows::INPUT;
 use crate::verify::{Counts, Explain, VerifyError, VerifySettings};
 use juror_base::terminal::escaped;
 use juror_data::output::{CellKind, Column, Mark, OutputFile, OutputFormat, has_place_beside};
@@ -65,7 +66,7 @@ pub(super) struct VerifyArguments {
     #[command(flatten)]
     columns: ColumnArguments,
     /// Keys of each row that go into its line, under `input`; `all` for every key
-    #[arg(long, value_name = "KEY", value_delimiter = ',', conflicts_with_all = ["gold", "explain"], help_heading = "Input")]
+    #[arg(long, value_name = "KEY", value_delimiter = ',', conflicts_with_all = ["gold", "explain"], help_heading = INPUT)]
     keep: Vec<String>,
     /// The answer of a response is the last match of this regular expression: its first group, or all of it where it has
     /// none. A response without a match has no answer

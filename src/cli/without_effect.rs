@@ -225,7 +225,7 @@ fn attack(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.has("rows_out"),
         &[ENGINE, SAMPLING],
-        &["free", "device", "dtype", "quantize", "kv_dtype"],
+        &["json", "free", "device", "dtype", "quantize", "kv_dtype"],
         "beside --rows-out, which judges nothing: leave it out",
     )
 }

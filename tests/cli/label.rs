@@ -618,4 +618,35 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
     label("--join requests.jsonl --on custom", "")
         .expect(2, &["requests.jsonl:1", "`custom`", "--on"]);
     label("--on custom_id", "").expect(2, &["--join"]);
+
+    // So are they for a judge; a request of Anthropic's has its messages under `params`.
+    let asked = json!({"custom_id": "d", "params": {"messages": [{"role": "user", "content": "QUESTION d"}]}});
+    let failed = json!({"custom_id": "b", "response": null, "error": {"message": "expired"}});
+    let said = json!({"custom_id": "d", "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": "The answer is 5."}]}}});
+    let outputs = [
+        answer("a", "The answer is 4."),
+        failed.to_string(),
+        said.to_string(),
+    ];
+    folder.write("mixed.jsonl", outputs.join("\n"));
+    folder.write("asked.jsonl", asked.to_string());
+    folder.write(
+        "right.jsonl",
+        "{\"custom_id\": \"a\", \"answer\": \"4\"}\n{\"custom_id\": \"d\", \"answer\": \"6\"}\n",
+    );
+    let ran = folder.run_words(
+        "judge mixed.jsonl --join requests.jsonl asked.jsonl right.jsonl --rules only -o verdicts.jsonl",
+    );
+    ran.expect(0, &["1 row is left out, with an error", "openai-batch (1)"]);
+    let outcomes = folder.lines("verdicts.jsonl");
+    let outcomes: Vec<Value> = outcomes
+        .iter()
+        .map(|it| json!([it["id"], it["outcome"]]))
+        .collect();
+    assert_eq!(json!(outcomes), json!([["a:0", true], ["d", false]]));
+    let other = folder.run_words("judge mixed.jsonl --join asked.jsonl --rules only");
+    other.expect(
+        2,
+        &["mixed.jsonl:1: no row of --join has the `custom_id` \"a\""],
+    );
 }

@@ -8,7 +8,7 @@ fn options_without_effect_are_refused() {
     folder.write("in.jsonl", rollouts(2));
     folder.write("pairs.jsonl", "{\"gold\": \"1\", \"pred\": \"1\"}\n");
     folder.write("prompt.txt", "");
-    let cases: [(&str, &[&str]); 50] = [
+    let cases: [(&str, &[&str]); 51] = [
         (
             "judge --model http://127.0.0.1:9/v1#a --device cuda:3",
             &["--device", "server"],
@@ -37,6 +37,10 @@ fn options_without_effect_are_refused() {
         (
             "attack --rows-out attacks.jsonl --free",
             &["--free", "--rows-out"],
+        ),
+        (
+            "attack --rows-out attacks.jsonl --json report.json",
+            &["--json", "--rows-out, which judges nothing"],
         ),
         (
             "attack --rows-out attacks.jsonl --kv-blocks 9",

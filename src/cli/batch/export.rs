@@ -12,8 +12,10 @@ use crate::cli::inputs::Inputs;
 use crate::cli::judge::{
     ONLY_SCORE, describe_input, load_inputs, refuse_meaningless, shard_in_name,
 };
+use crate::cli::output::RUN;
 use crate::cli::output::{self, ForceArgument};
 use crate::cli::prompt_choice::PromptChoice;
+use crate::cli::rows::INPUT;
 use crate::cli::rows::RowsArguments;
 use crate::cli::rules::RulesArguments;
 use crate::cli::sampling::SamplingArguments;
@@ -61,7 +63,7 @@ pub(in crate::cli) struct ExportBatchArguments {
     #[command(flatten)]
     columns: ColumnArguments,
     /// Set bad lines aside in BATCH.jsonl.rejected.jsonl instead of stopping before anything is written
-    #[arg(long, requires = "output", help_heading = "Input")]
+    #[arg(long, requires = "output", help_heading = INPUT)]
     skip_bad: bool,
     #[command(flatten)]
     rows: RowsArguments,
@@ -73,7 +75,7 @@ pub(in crate::cli) struct ExportBatchArguments {
     #[command(flatten)]
     force: ForceArgument,
     /// Print warnings and errors only
-    #[arg(short, long, help_heading = "Run")]
+    #[arg(short, long, help_heading = RUN)]
     quiet: bool,
 }
 

@@ -14,6 +14,7 @@ use crate::cli::output::OutputArguments;
 use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::{RowsArguments, whole};
 use crate::cli::rules::RulesArguments;
+use crate::cli::rules::VERDICT;
 use crate::cli::sampling::{MOST_TRIALS, SAMPLING};
 use crate::cli::{Failure, OrFail, download, say};
 use juror_data::journal::{earlier_input, journal_path};
@@ -72,13 +73,13 @@ pub(in crate::cli) struct ImportBatchArguments {
     /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
     /// only for perfect work), score (of a protocol that gives one), parts (the share of a reference "(a) …, (b) …" that the rules find right), or weights, as `process=0.3,outcome=0.7` [default:
     /// process-outcome, outcome or score, by what the protocol judges]
-    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    #[arg(long, value_name = "POLICY", help_heading = VERDICT)]
     reward: Option<RewardPolicy>,
     /// No reward above 0 where the process is not known to be right, whatever --reward says
-    #[arg(long, help_heading = "Verdict")]
+    #[arg(long, help_heading = VERDICT)]
     require_process: bool,
     /// Add the prompt's and the answer's text to each line
-    #[arg(long, help_heading = "Verdict")]
+    #[arg(long, help_heading = VERDICT)]
     raw: bool,
 }
 

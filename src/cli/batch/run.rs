@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::cli::chat::ThinkingArguments;
 use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use crate::cli::output::RUN;
 use crate::cli::output::{self, EndArguments, ForceArgument};
 use crate::cli::progress::Lines;
 use crate::cli::rows::whole;
@@ -54,13 +55,13 @@ pub(in crate::cli) struct RunBatchArguments {
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX), help_heading = SAMPLING)]
     seed: u64,
     /// Add the prompt's and the completions' token ids to each answer (`prompt_token_ids`, `token_ids`)
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = RUN)]
     raw: bool,
     /// Longest line that is read; a longer one is a bad line
-    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..), help_heading = RUN)]
     max_line_bytes: u32,
     /// Throw away what an earlier run with other settings left in the journal
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = RUN)]
     restart: bool,
     #[command(flatten)]
     force: ForceArgument,
@@ -200,7 +201,8 @@ impl AnswerSettings<'_> {
         let devices = self.gpus.devices(self.place, &self.engine).or_usage()?;
         let source = download::resolve_adapted(&self.model, self.adapter, Want::Everything)?;
         let style = self.thinking.style();
-        let mut model = ChatModel::load(self.model, &source, style.clone()).or_usage()?;
+        let mut model =
+            ChatModel::load(vec![self.model.clone()], &source, style.clone()).or_usage()?;
         // As many as are meant for any model are fewer where the context is short.
         if self.max_new_tokens != MAX_NEW_TOKENS {
             check_new_tokens(self.max_new_tokens, model.config.max_positions).or_usage()?;
@@ -219,7 +221,7 @@ impl AnswerSettings<'_> {
             format: Manifest::FORMAT,
             juror: env!("CARGO_PKG_VERSION").into(),
             model: Some(Identity {
-                name: model.name.clone(),
+                name: self.model,
                 hash: source.hash()?,
             }),
             adapter: source.adapter_hash()?,

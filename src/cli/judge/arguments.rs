@@ -11,10 +11,13 @@ use crate::cli::chat::ChatArguments;
 use crate::cli::columns::ColumnArguments;
 use crate::cli::endpoint::EndpointArguments;
 use crate::cli::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
+use crate::cli::join::JoinArguments;
 use crate::cli::output::OutputArguments;
+use crate::cli::output::RUN;
 use crate::cli::prompt_choice::PromptChoice;
 use crate::cli::rows::{RowsArguments, number, whole};
 use crate::cli::rules::RulesArguments;
+use crate::cli::rules::VERDICT;
 use crate::cli::sampling::SamplingArguments;
 use crate::cli::several::SeveralArguments;
 use juror_judge::judge::{JudgeModel, OwnSolutions};
@@ -29,6 +32,8 @@ pub(in crate::cli) struct JudgeArguments {
     /// (`org/name:config:split`), or `-` for standard input
     #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
     pub(super) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) join: JoinArguments,
     /// The data sets of the hub among the inputs, once they are fetched.
     #[arg(skip)]
     pub(super) data_origins: Vec<String>,
@@ -65,28 +70,22 @@ pub(in crate::cli) struct JudgeArguments {
     pub(super) verdict: VerdictArguments,
 
     /// Score the verdicts against labels in the rows once all are there, as `juror eval` does
-    #[arg(long, requires = "output", conflicts_with_all = ["rank", "dry_run"], help_heading = "Run")]
+    #[arg(long, requires = "output", conflicts_with_all = ["rank", "dry_run"], help_heading = RUN)]
     pub(super) eval: bool,
     /// With --eval: which key of a row holds what, as in `juror eval`
-    #[arg(
-        long,
-        value_name = "FIELD=KEY",
-        value_delimiter = ',',
-        requires = "eval",
-        help_heading = "Run"
-    )]
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', requires = "eval", help_heading = RUN)]
     pub(super) label_columns: Vec<String>,
     /// Say what would be judged, show the first prompt, and stop
-    #[arg(long, help_heading = "Run")]
+    #[arg(long, help_heading = RUN)]
     pub(super) dry_run: bool,
     /// Leave the samples as they are that a server's fault or a small engine kept an earlier run from judging, instead of asking again
-    #[arg(long, requires = "output", conflicts_with_all = ["restart", "dry_run"], help_heading = "Run")]
+    #[arg(long, requires = "output", conflicts_with_all = ["restart", "dry_run"], help_heading = RUN)]
     pub(super) no_retry_failed: bool,
     /// Keep the judge's answers in a folder, and take those that other runs have left there; any number of processes may share it
-    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    #[arg(long, value_name = "DIR", help_heading = RUN)]
     pub(super) cache: Option<PathBuf>,
     /// What --cache may hold, as `500MB` or `20GB`; when it is larger, the least recently used files are deleted [default: 2GB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = "Run")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "cache", help_heading = RUN)]
     pub(super) cache_size: Option<u64>,
 
     #[command(flatten)]
@@ -129,20 +128,20 @@ pub(in crate::cli) struct VerdictArguments {
     /// What a verdict is worth: process-outcome (1 only if both hold), outcome (the final answer alone), perfect-bonus (0.9, and 1
     /// only for perfect work), soft (the product of the judge's probabilities), score (of a protocol that gives one), parts (the share of the reference's parts
     /// "(a) …, (b) …" that the rules find right), or weights, as `process=0.3,outcome=0.7` [default: process-outcome, outcome or score, by what the protocol judges]
-    #[arg(long, value_name = "POLICY", help_heading = "Verdict")]
+    #[arg(long, value_name = "POLICY", help_heading = VERDICT)]
     pub(in crate::cli) reward: Option<RewardPolicy>,
     /// No reward above 0 where the process is not known to be right, whatever --reward says
-    #[arg(long, help_heading = "Verdict")]
+    #[arg(long, help_heading = VERDICT)]
     pub(in crate::cli) require_process: bool,
     /// Calibration of the judge's probabilities, as `juror calibrate` writes it: for --reward soft and --min-confidence
-    #[arg(long, value_name = "FILE", help_heading = "Verdict")]
+    #[arg(long, value_name = "FILE", help_heading = VERDICT)]
     pub(in crate::cli) calibration: Option<PathBuf>,
     /// Give a verdict the status `unsure`, without a reward, where the calibrated probability of the value that the judge chose,
     /// for the process or the outcome, is below P (0.5 to 1)
-    #[arg(long, value_name = "P", value_parser = number(0.5..=1.0, "must be a number from 0.5 to 1"), help_heading = "Verdict")]
+    #[arg(long, value_name = "P", value_parser = number(0.5..=1.0, "must be a number from 0.5 to 1"), help_heading = VERDICT)]
     pub(in crate::cli) min_confidence: Option<f64>,
     /// Add the prompt's and the completion's text and token ids to each line
-    #[arg(long, help_heading = "Verdict")]
+    #[arg(long, help_heading = VERDICT)]
     pub(in crate::cli) raw: bool,
 }
 
@@ -183,15 +182,7 @@ pub(in crate::cli) struct JudgeChoice {
     /// `tiny` (built in, no download), a folder with config.json, tokenizer.json and *.safetensors, a GGUF file, an id on the Hugging
     /// Face hub (`org/name`, `org/name/FILE.gguf`, with `@revision` or without), an alias (`juror models list --known`), or a server's
     /// model, `http://HOST:8000/v1#MODEL`
-    #[arg(
-        short,
-        long,
-        value_name = "MODEL",
-        default_value = "tiny",
-        default_value_if("endpoint", ArgPredicate::IsPresent, Some("")),
-        value_parser = crate::cli::model_name::parse,
-        help_heading = JUDGE
-    )]
+    #[arg(short, long, value_name = "MODEL", default_value = "tiny", default_value_if("endpoint", ArgPredicate::IsPresent, Some("")), value_parser = crate::cli::model_name::parse, help_heading = JUDGE)]
     pub(in crate::cli) model: String,
     #[command(flatten)]
     pub(in crate::cli) adapter: AdapterArgument,

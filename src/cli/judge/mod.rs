@@ -36,6 +36,8 @@ use juror_judge::protocol::{PromptTemplate, Protocol};
 pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
     let next = next_command(&arguments);
     fetch_inputs(&mut arguments)?;
+    // What was joined is read again as long as the run lasts.
+    let _folder = arguments.join.join(&mut arguments.inputs)?;
     let scoring = if arguments.eval {
         Some(scoring(&arguments)?)
     } else {
@@ -65,7 +67,7 @@ fn next_command(arguments: &JudgeArguments) -> Option<String> {
     }
     let out = shard_in_name(out.to_owned(), arguments.rows.shard).ok()?;
     let mut command = format!("juror view {}", shown(&[out]));
-    if !arguments.inputs.contains(&"-".into()) {
+    if !arguments.inputs.contains(&"-".into()) && arguments.join.join.is_empty() {
         let option = if arguments.eval { "--labels" } else { "--rows" };
         let (rows, columns) = (shown(&arguments.inputs), arguments.columns.as_given());
         command = format!("{command} {option} {rows}{columns}");

@@ -35,7 +35,15 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
     }
     if let (false, open @ 1..) = (quiet, summary.open) {
         say(&format!(
-            "{open} of {} were not judged, for a fault that can pass (`error` says which): the same command asks them again, and no other",
+            "{open} of {} were not judged, for a fault that can pass: the same command asks them again, and no other",
+            summary.verdicts()
+        ));
+    }
+    if let (false, Some(first)) = (quiet, &summary.first_failure) {
+        let failed = summary.count(Status::Failed);
+        let first = escaped(first);
+        say(&format!(
+            "{failed} of {} failed; the first: {first}",
             summary.verdicts()
         ));
     }

@@ -1,7 +1,6 @@
 //! `juror label`
 
 mod agreement;
-mod join;
 mod terminal;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::inputs::{Inputs, VerdictsAndRows, shown};
+use super::join::JoinArguments;
 use super::output::{self, ForceArgument};
 use super::rows::{number, whole};
 use super::{DONE, Failure, INTERRUPTED, OrFail, catch_interrupts, counted, say};
@@ -25,17 +25,8 @@ use juror_eval::label::{
 pub(super) struct LabelArguments {
     #[command(flatten)]
     judged: VerdictsAndRows,
-    /// Files with the questions and references of the rows, such as the requests of an OpenAI batch whose output the rows are
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = LABELS)]
-    join: Vec<PathBuf>,
-    /// With --join: the key whose value says which rows belong together
-    #[arg(
-        long,
-        value_name = "KEY",
-        default_value = "custom_id",
-        requires = "join"
-    )]
-    on: String,
+    #[command(flatten)]
+    join: JoinArguments,
     #[command(flatten)]
     columns: ColumnArguments,
     /// Where the labels go, for `juror eval --labels`; the same command again goes on with them
@@ -68,10 +59,10 @@ pub(super) struct LabelArguments {
     #[arg(long, value_name = "PORT", default_value_t = 0, requires = "page")]
     port: u16,
     /// Print how far the labels of two people agree
-    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["files", "rows", "output", "annotator", "adjudicate", "merge"])]
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["files", "rows", "join", "output", "annotator", "adjudicate", "merge"])]
     agreement: Vec<PathBuf>,
     /// Write the labels that two people agree on
-    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["files", "rows", "annotator", "adjudicate"])]
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = QUEUE, conflicts_with_all = ["files", "rows", "join", "annotator", "adjudicate"])]
     merge: Vec<PathBuf>,
     /// Take over the labels that two people agree on, and ask for the rest
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = ["all", "sample", "below"])]
@@ -125,13 +116,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let mut rows = Inputs::fetch(rows)?.paths;
     // What was joined is read again as long as the labels are taken.
-    let _folder = if arguments.join.is_empty() {
-        None
-    } else {
-        let (folder, joined) = join::joined(&rows, &arguments.join, &arguments.on)?;
-        rows = vec![joined];
-        Some(folder)
-    };
+    let _folder = arguments.join.join(&mut rows)?;
     let read = Queue::read(&rows, &columns, verdicts, &choice, &interrupted);
     let Some(queue) = read? else {
         return Ok(INTERRUPTED);

@@ -131,6 +131,8 @@ fn wrong_usage_is_refused_with_a_word_on_what_is_right() {
     }
     let own = folder.run_words("judge in.jsonl --own-answer -o -");
     own.expect(2, &["error: `-` is no file"]);
+    let own = folder.run_words("judge in.jsonl --own-answer -o out.jsonl");
+    own.expect(2, &["the built-in `tiny` writes verdicts alone"]);
     assert_eq!(folder.names(), before);
     folder.run(&["judge"]).expect(2, &["no rows in stdin"]);
     folder.run(&["jugde", "in.jsonl"]).expect(2, &["judge"]);

@@ -67,6 +67,33 @@ fn answers_are_those_of_batch_files() {
 }
 
 #[test]
+fn a_model_is_called_as_it_is_said() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, &["--served-model-name", "judge", "org/other"]);
+    let models = server.get("/v1/models").ok();
+    let ids = |at: usize| models["data"][at]["id"].as_str();
+    assert_eq!(
+        [ids(0), ids(1), ids(2)],
+        [Some("judge"), Some("org/other"), None]
+    );
+    assert_eq!(server.get("/v1/models/org/other").ok()["id"], "org/other");
+    for (asked, said) in [(json!("org/other"), "org/other"), (json!(null), "judge")] {
+        let answer = server.post("/v1/chat/completions", &chat(&json!({"model": asked})));
+        assert_eq!(answer.ok()["model"], said);
+    }
+    let other = server.post("/v1/chat/completions", &chat(&json!({})));
+    other.expect(404, &["no model \"tiny\"", "has \"judge\", \"org/other\""]);
+    let sample = json!({"question": "3 + 4 = ?", "reference": "7", "response": "3 + 4 = 7"});
+    let judged = server.post("/v1/judge", &json!({"samples": [sample]})).ok();
+    assert_eq!(judged["judge"]["model"], "tiny");
+    let metrics = server.get("/metrics").text;
+    assert!(metrics.contains("model_name=\"judge\""), "{metrics}");
+    folder
+        .run_words("serve --port 0 --rules only --served-model-name judge")
+        .expect(2, &["which this server does not answer"]);
+}
+
+#[test]
 fn a_stream_says_what_the_whole_answer_says() {
     let folder = Folder::new();
     let server = Server::start(&folder, &[]);

@@ -84,7 +84,28 @@ fn openrlhf_has_numbers_under_the_same_keys() {
         .expect(400, &["`prompts`"]);
     server
         .post("/get_reward", &openrlhf("17", &json!("")))
-        .expect(400, &["sample 0", "reference"]);
+        .expect(400, &["sample 0: `labels` (the reference answer)"]);
+    // A text that is no continuation of its prompt is a response as a whole, which is said.
+    assert_eq!(right.get("note"), None);
+    let other = json!({"query": ["The answer is 17.", one], "prompts": [PROMPT, PROMPT], "labels": ["17", "17"]});
+    let other = server.post("/get_reward", &other).ok();
+    assert_eq!(other["extra_logs"]["outcome"], 1.0);
+    assert_eq!(
+        other["note"],
+        "1 of 2 texts do not go on from their prompts, query[0] first: all of each was judged as the response"
+    );
+    // Trainers call a question otherwise.
+    for (prompt, label, said) in [
+        (json!(5), json!("4"), "`prompt` (the question) is a number"),
+        (
+            json!("q"),
+            json!(null),
+            "`label` (the reference answer) is null",
+        ),
+    ] {
+        let row = json!({"prompt": prompt, "response": "4", "label": label});
+        server.post("/reward", &row).expect(400, &[said]);
+    }
 }
 
 #[test]

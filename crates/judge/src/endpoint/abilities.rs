@@ -145,10 +145,8 @@ impl Abilities {
         if why.contains("max_tokens") && self.length == "max_tokens" {
             self.length = "max_completion_tokens";
         } else if why.contains("logprob") && self.logprobs.is_some() {
-            let fewer = LIKELIEST
-                .into_iter()
-                .filter(|count| Some(*count) < self.logprobs);
-            self.logprobs = fewer.max();
+            let is_less = |count: &_| Some(*count) < self.logprobs;
+            self.logprobs = LIKELIEST.into_iter().filter(is_less).max();
         } else if why.contains("seed") && self.seed {
             self.seed = false;
         } else if why.contains("temperature") && self.temperature {

@@ -135,9 +135,7 @@ impl Client {
         let patience = client.patience;
         let mut listed = patiently(patience, || client.get("/models"));
         // Nothing is there, or a page of the server's own.
-        let is_list = listed
-            .as_ref()
-            .is_ok_and(|listed| listed["data"].is_array());
+        let is_list = matches!(&listed, Ok(listed) if listed["data"].is_array());
         let is_there = !matches!(listed, Err(Failure::Passing { .. }));
         if is_there && !is_list && !address.ends_with("/v1") {
             client.base = format!("{address}/v1");

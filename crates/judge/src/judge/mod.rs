@@ -131,9 +131,8 @@ impl RunOptions {
         if !self.constrained || !text.has_scaffold() {
             return None;
         }
-        let budget = self
-            .thinking_budget
-            .map(|most| format!("thinking up to {most} tokens"));
+        let budget = |most| format!("thinking up to {most} tokens");
+        let budget = self.thinking_budget.map(budget);
         let decide_only = self.decide_only.then(|| "reward only".to_owned());
         let settings: Vec<String> = decide_only.into_iter().chain(budget).collect();
         Some(match settings.as_slice() {

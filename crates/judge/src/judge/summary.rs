@@ -118,6 +118,8 @@ const LEAST_AGREEMENT: f64 = 0.8;
 pub struct Summary {
     /// Verdicts that were not given for a fault that can pass: the same command asks again.
     pub open: usize,
+    /// What the first of those that failed says.
+    pub first_failure: Option<String>,
     pub(crate) by_status: BTreeMap<Status, usize>,
     /// Of those out of domain, how many the judge is not sure of; of the others it says so.
     pub not_sure: usize,
@@ -217,6 +219,9 @@ impl Summary {
             }
         }
         self.first_errors.add(verdict);
+        if self.first_failure.is_none() && verdict.status == Status::Failed {
+            self.first_failure.clone_from(&verdict.error);
+        }
         self.skipped += usize::from(verdict.skipped);
         self.outcomes_by_rules +=
             usize::from(verdict.status != Status::Ok && verdict.outcome_source.is_some());

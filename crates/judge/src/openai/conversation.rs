@@ -56,7 +56,8 @@ const REMEMBERED: usize = 64;
 const SURELY_TOKENISED: usize = 64 << 10;
 
 pub struct ChatModel {
-    pub name: String,
+    /// What clients may call it, the first where they do not say.
+    pub names: Vec<String>,
     pub config: ModelConfig,
     pub generation: GenerationDefaults,
     /// Tokens that end a generation.
@@ -93,17 +94,17 @@ enum Stretch<'r> {
 }
 
 impl ChatModel {
-    /// Reads configuration, tokenizer and chat template of the model `name`; `style` is how the model writes its thinking, where that is not to be found out.
+    /// Reads configuration, tokenizer and chat template; `style` is how the model writes its thinking, where that is not to be found out.
     pub fn load(
-        name: String,
+        names: Vec<String>,
         source: &ModelSource,
         style: Option<ThinkingStyle>,
     ) -> Result<Self, TextError> {
-        guarded(source, || Self::read(name, source, style))
+        guarded(source, || Self::read(names, source, style))
     }
 
     fn read(
-        name: String,
+        names: Vec<String>,
         source: &ModelSource,
         style: Option<ThinkingStyle>,
     ) -> Result<Self, TextError> {
@@ -125,7 +126,7 @@ impl ChatModel {
                     || (markup.contains(name) && !is_text)
             })?;
         let mut model = Self {
-            name,
+            names,
             eos: text.ends(chat.as_ref()).iter().map(|end| end.id).collect(),
             config: text.config,
             generation: text.generation,
@@ -160,10 +161,8 @@ impl ChatModel {
 
     /// The form of an answer.
     pub(super) fn grammar(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
-        let grammars = self
-            .grammars
-            .get_or_init(|| Grammars::new(&self.tokenizer, &self.eos));
-        grammars.get(source)
+        let new = || Grammars::new(&self.tokenizer, &self.eos);
+        self.grammars.get_or_init(new).get(source)
     }
 
     /// Whether the user has said how the model writes its thinking.
@@ -179,9 +178,8 @@ impl ChatModel {
     /// A token by itself: a text for it, and its bytes if it has any. The text of a part of a character is `bytes:` and these, that of a token without bytes
     /// its name in the vocabulary, and of one that the vocabulary does not have `token_id:` and its id.
     pub(super) fn token(&self, id: u32) -> (String, Option<&[u8]>) {
-        let bytes = self
-            .token_bytes
-            .get_or_init(|| self.tokenizer.token_bytes().unwrap_or_default());
+        let read = || self.tokenizer.token_bytes().unwrap_or_default();
+        let bytes = self.token_bytes.get_or_init(read);
         let bytes = bytes.get(id as usize).filter(|bytes| !bytes.is_empty());
         let text = match bytes.map(|bytes| std::str::from_utf8(bytes).map_err(|_| bytes)) {
             Some(Ok(text)) => text.to_owned(),

@@ -54,7 +54,7 @@ impl Responder<'_> {
             "id": format!("{prefix}-{name}"),
             "object": object,
             "created": self.created,
-            "model": request.model.as_deref().unwrap_or(&self.model.name),
+            "model": request.model.as_ref().or(self.model.names.first()),
         })
     }
 

@@ -110,9 +110,8 @@ impl<'a> Streaming<'a> {
         completion: &Completion,
     ) -> Result<Vec<Value>, String> {
         let prompt = &self.prompts[index / self.request.n as usize];
-        let whole = self
-            .responder
-            .choice(self.request, prompt, completion, index)?;
+        let (by, request) = (&self.responder, self.request);
+        let whole = by.choice(request, prompt, completion, index)?;
         let text = match self.request.route() {
             Route::Chat => &whole["message"]["content"],
             Route::Completions => &whole["text"],
@@ -183,10 +182,8 @@ impl<'a> Streaming<'a> {
 fn may_begin(text: &str, stops: &[String]) -> usize {
     let longest = stops.iter().map(|stop| {
         let most = (stop.len() - 1).min(text.len());
-        let lengths = (1..=most)
-            .rev()
-            .filter(|length| stop.is_char_boundary(*length));
-        let mut found = lengths.filter(|length| text.ends_with(&stop[..*length]));
+        let ends = |it: &usize| stop.get(..*it).is_some_and(|end| text.ends_with(end));
+        let mut found = (1..=most).rev().filter(ends);
         found.next().unwrap_or(0)
     });
     longest.max().unwrap_or(0)

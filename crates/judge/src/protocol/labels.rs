@@ -279,9 +279,8 @@ pub(super) fn is_unseen(character: char) -> bool {
 /// is left of the bytes of such a word are spaces after it. Within a word what is not seen stays: `in` and `correct` are no label.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let narrow = |character: char| {
-        let narrow = u32::from(character)
-            .checked_sub(0xfee0)
-            .and_then(char::from_u32)?;
+        let narrow = u32::from(character).checked_sub(0xfee0)?;
+        let narrow = char::from_u32(narrow)?;
         narrow.is_ascii_alphanumeric().then_some(narrow)
     };
     if !text.contains(|character| is_unseen(character) || narrow(character).is_some()) {

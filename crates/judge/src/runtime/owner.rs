@@ -523,9 +523,8 @@ impl Owner {
     }
 
     pub(super) fn fail_submitted(&mut self, why: &str) {
-        let submitted = self
-            .pending
-            .extract_if(|_, pending| pending.backend.is_some());
+        let is_submitted = |_: &_, pending: &mut Pending| pending.backend.is_some();
+        let submitted = self.pending.extract_if(is_submitted);
         let submitted: Vec<Pending> = submitted.map(|(_, pending)| pending).collect();
         for pending in submitted {
             self.refuse(pending, &Unanswered::Backend(why.to_owned()));

@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::judge::together::cascade::CascadeReport;
-use juror_data::verdict::Verdict;
+use juror_data::verdict::{Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason, Stats};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -114,6 +114,7 @@ impl Metrics {
         ] {
             registry.register(name, help(name), gauge(value));
         }
+        let accepted = stats.accepted_tokens;
         let counts = [
             ("vllm:prompt_tokens", stats.prompt_tokens),
             ("vllm:generation_tokens", stats.generated_tokens),
@@ -121,16 +122,11 @@ impl Metrics {
             ("vllm:prefix_cache_hits", stats.cached_tokens),
             ("vllm:num_preemptions", stats.preemptions),
             ("vllm:spec_decode_num_draft_tokens", stats.drafted_tokens),
-            (
-                "vllm:spec_decode_num_accepted_tokens",
-                stats.accepted_tokens,
-            ),
+            ("vllm:spec_decode_num_accepted_tokens", accepted),
             ("juror:engine_steps", stats.steps),
         ];
-        for (name, value) in counts
-            .into_iter()
-            .chain(cascade.into_iter().flat_map(of_cascade))
-        {
+        let of_cascade = cascade.into_iter().flat_map(of_cascade);
+        for (name, value) in counts.into_iter().chain(of_cascade) {
             registry.register(name, help(name), counter(value));
         }
         for (name, histogram) in [
@@ -159,9 +155,8 @@ fn help(name: &str) -> &'static str {
 
 fn of_cascade(report: &CascadeReport) -> [(&'static str, u64); 6] {
     let [unsure, audited] = report.asked;
-    let [first, second] = report
-        .usage
-        .map(|usage| usage.prompt_tokens + usage.completion_tokens);
+    let tokens = |it: Usage| it.prompt_tokens + it.completion_tokens;
+    let [first, second] = report.usage.map(tokens);
     [
         ("juror:cascade_unsure", unsure),
         ("juror:cascade_changed", report.changed.count),

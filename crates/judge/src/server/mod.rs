@@ -146,6 +146,14 @@ pub struct ServerSetup {
     pub log_requests: Option<fn(&str)>,
 }
 
+impl ServerSetup {
+    /// What clients call what answers them.
+    pub fn name(&self) -> &str {
+        let name = self.chat.as_ref().and_then(|chat| chat.names.first());
+        name.unwrap_or(&self.identity.model)
+    }
+}
+
 /// What happens to a server.
 pub enum Event {
     /// It accepts connections at this address.
@@ -268,7 +276,7 @@ impl App {
             let why = format!("{judges} judges cannot decide by a rule for {members}");
             return Err(ServerError::Start(io::Error::other(why)));
         }
-        let metrics = Arc::new(Metrics::new(&setup.identity.model));
+        let metrics = Arc::new(Metrics::new(setup.name()));
         let observer = || -> Observer {
             let own = Arc::clone(&metrics);
             Box::new(move |completion, waited| own.completed(completion, waited))

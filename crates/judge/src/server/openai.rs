@@ -47,8 +47,9 @@ const MOST_VALUES: usize = 256 << 20;
 struct Coming(oneshot::Receiver<Result<Answered, Unanswered>>);
 
 pub(super) async fn models(State(app): State<Arc<App>>) -> Json<Value> {
-    let card = app.chat.as_deref().map(|chat| app.model_card(chat));
-    Json(json!({"object": "list", "data": Vec::from_iter(card)}))
+    let chats = app.chat.as_deref().into_iter();
+    let cards = chats.flat_map(|chat| chat.names.iter().map(|name| model_card(chat, name)));
+    Json(json!({"object": "list", "data": cards.collect::<Vec<Value>>()}))
 }
 
 pub(super) async fn model(
@@ -57,8 +58,8 @@ pub(super) async fn model(
 ) -> Result<Json<Value>, ApiError> {
     let Path(name) = name.map_err(|why| ApiError::bad_request(why.body_text()))?;
     let chat = app.chat()?;
-    app.check_model(&name)?;
-    Ok(Json(app.model_card(chat)))
+    check_model(chat, &name)?;
+    Ok(Json(model_card(chat, &name)))
 }
 
 /// Whether and how an answer is to come piece by piece.
@@ -90,7 +91,7 @@ pub(super) async fn answer(
         .await?;
     let mut room = body.into_room();
     if let Some(name) = &request.model {
-        app.check_model(name)?;
+        check_model(&chat, name)?;
     }
     if streams.is_some() && request.echo {
         let why = "`echo` is not applied to a stream: leave one of them out";
@@ -366,26 +367,27 @@ impl App {
             ApiError::new(StatusCode::NOT_FOUND, why)
         })
     }
+}
 
-    fn model_card(&self, chat: &ChatModel) -> Value {
-        json!({
-            "id": self.identity.model,
-            "object": "model",
-            "created": 0,
-            "owned_by": "juror",
-            "max_model_len": chat.config.max_positions,
-        })
+/// Refuses a model that is not the one that is loaded.
+fn check_model(chat: &ChatModel, name: &str) -> Result<(), ApiError> {
+    if chat.names.iter().any(|own| own == name) {
+        return Ok(());
     }
+    let own = format!("{:?}", chat.names);
+    let own = own.trim_matches(['[', ']']);
+    let why = format!("there is no model {name:?} here: this server has {own}");
+    Err(ApiError::new(StatusCode::NOT_FOUND, why).with_code("model_not_found"))
+}
 
-    /// Refuses a model that is not the one that is loaded.
-    fn check_model(&self, name: &str) -> Result<(), ApiError> {
-        let own = &self.identity.model;
-        if name == own {
-            return Ok(());
-        }
-        let why = format!("there is no model {name:?} here: this server has {own:?}");
-        Err(ApiError::new(StatusCode::NOT_FOUND, why).with_code("model_not_found"))
-    }
+fn model_card(chat: &ChatModel, name: &str) -> Value {
+    json!({
+        "id": name,
+        "object": "model",
+        "created": 0,
+        "owned_by": "juror",
+        "max_model_len": chat.config.max_positions,
+    })
 }
 
 /// 64 random bits.

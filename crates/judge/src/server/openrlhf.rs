@@ -29,14 +29,21 @@ pub(super) async fn get_reward(
 ) -> Result<Json<Value>, ApiError> {
     let mut body = app.receive(&client, body, app.most_of_rows()).await?;
     let own = Arc::clone(&app);
-    let samples = body.parse(move |json| own.rollouts(json)).await?;
+    let (samples, whole) = body.parse(move |json| own.rollouts(json)).await?;
     let verdicts = app.judge_all(client, samples, body.into_room()).await?;
     let rewards: Vec<Option<f64>> = verdicts.iter().map(|verdict| app.reward(verdict)).collect();
-    Ok(Json(json!({
+    let mut answer = json!({
         "rewards": rewards,
         "scores": rewards,
         "extra_logs": app.logs(&verdicts),
-    })))
+    });
+    if let Some(first) = whole.first() {
+        let (count, all) = (whole.len(), verdicts.len());
+        answer["note"] = json!(format!(
+            "{count} of {all} texts do not go on from their prompts, query[{first}] first: all of each was judged as the response"
+        ));
+    }
+    Ok(Json(answer))
 }
 
 const SHAPE: &str = r#"{"query": […], "prompts": […], "labels": […]}"#;
@@ -53,8 +60,11 @@ fn list<'b>(fields: &mut Fields<'b>, key: &str) -> Result<Vec<&'b RawValue>, Api
     })
 }
 
+/// Samples, or why they cannot be read, and the places of those whose text has no prompt.
+type Rollouts = (Vec<Result<Sample, String>>, Vec<usize>);
+
 impl App {
-    fn rollouts(&self, json: &[u8]) -> Result<Vec<Result<Sample, String>>, ApiError> {
+    fn rollouts(&self, json: &[u8]) -> Result<Rollouts, ApiError> {
         let mut fields = Fields::parse(json, SHAPE)?;
         let queries = list(&mut fields, "query")?;
         let prompts = list(&mut fields, "prompts")?;
@@ -68,6 +78,7 @@ impl App {
             )));
         }
         self.check_count(queries.len())?;
+        let mut whole = Vec::new();
         let texts = queries.iter().zip(&prompts).zip(&labels).enumerate();
         let read = texts.map(|(place, ((query, prompt), label))| {
             let text = |value: &RawValue| serde_json::from_str::<String>(value.get());
@@ -76,14 +87,17 @@ impl App {
                     "query[{place}] and prompts[{place}] must be texts"
                 )));
             };
+            let (response, is_after) = rollout::response(&query, &prompt);
+            whole.extend((!is_after).then_some(place));
             let row = Row {
                 question: rollout::question(&prompt),
                 reference: Some(label),
-                response: rollout::response(&query, &prompt),
+                response,
             };
-            self.sample_for_trainer(&row, place)
+            self.sample_for_trainer(&row, place, ["prompts", "labels"])
         });
-        read.collect()
+        let samples = read.collect::<Result<_, _>>()?;
+        Ok((samples, whole))
     }
 
     /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those that were judged.

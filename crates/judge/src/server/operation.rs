@@ -50,15 +50,11 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 
 /// Has weights and cache leave the device, once what the engines have is answered.
 pub(super) async fn sleep(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
-    let (done, hears) = hear();
-    app.judges.sleep(done);
-    carried_out(hears, "asleep").await
+    carried_out(|done| app.judges.sleep(done), "asleep").await
 }
 
 pub(super) async fn wake_up(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
-    let (done, hears) = hear();
-    app.judges.wake_up(done);
-    carried_out(hears, "ready").await
+    carried_out(|done| app.judges.wake_up(done), "ready").await
 }
 
 pub(super) async fn is_sleeping(State(app): State<Arc<App>>) -> Json<Value> {
@@ -66,20 +62,11 @@ pub(super) async fn is_sleeping(State(app): State<Arc<App>>) -> Json<Value> {
     Json(json!({"is_sleeping": is_sleeping}))
 }
 
-/// What hears that a command is carried out, and where it is heard.
-fn hear() -> (Done, oneshot::Receiver<Result<(), CommandError>>) {
+/// Waits until the command that `begin` gives is carried out.
+async fn carried_out(begin: impl FnOnce(Done), status: &str) -> Result<Json<Value>, ApiError> {
     let (sender, hears) = oneshot::channel();
-    let done = move |result| {
-        // Its client may have gone.
-        let _ = sender.send(result);
-    };
-    (Box::new(done), hears)
-}
-
-async fn carried_out(
-    hears: oneshot::Receiver<Result<(), CommandError>>,
-    status: &str,
-) -> Result<Json<Value>, ApiError> {
+    // Its client may have gone.
+    begin(Box::new(move |result| drop(sender.send(result))));
     match hears.await {
         Ok(Ok(())) => Ok(Json(json!({"status": status}))),
         Ok(Err(CommandError::NotBuilt(why))) => Err(unavailable(format!(

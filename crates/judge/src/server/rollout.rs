@@ -12,17 +12,15 @@ pub(super) fn question(prompt: &str) -> String {
     prompt_question(prompt, without_tokens_around)
 }
 
-/// The response in a policy's whole text, which goes on from a prompt.
+/// The response in a policy's whole text, which goes on from a prompt; the whole text and false where no prompt is found in it.
 ///
 /// The text begins with the prompt; or with an end of it, where it was cut at the left; or with one that differs a little, as tokenizers normalise texts. Of
 /// such a prompt the end is looked for: it is there as often as in the prompt itself, and what the response says comes after it and moves nothing.
-pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
-    if let Some(response) = query.strip_prefix(prompt) {
-        return without_end(response);
-    }
-    // The shortest end that the text begins with: a longer one could be completed by the response.
-    if let Some(response) = after_shortest_end(query, prompt) {
-        return without_end(response);
+pub(super) fn response<'q>(query: &'q str, prompt: &str) -> (&'q str, bool) {
+    // Of its ends the shortest that the text begins with: a longer one could be completed by the response.
+    let whole = query.strip_prefix(prompt);
+    if let Some(response) = whole.or_else(|| after_shortest_end(query, prompt)) {
+        return (without_end(response), true);
     }
     let most = prompt.len() + prompt.len() / 8 + 64;
     let place = &query[..query.floor_char_boundary(most)];
@@ -33,7 +31,7 @@ pub(super) fn response<'q>(query: &'q str, prompt: &str) -> &'q str {
         let found = place.match_indices(end).take(times).last();
         found.map(|(at, end)| at + end.len())
     });
-    without_end(after.map_or(query, |at| &query[at..]))
+    (without_end(&query[after.unwrap_or(0)..]), after.is_some())
 }
 
 /// What follows the shortest end of a prompt that a text begins with. Ends and beginnings are compared by hashes that grow with them, for
@@ -169,11 +167,12 @@ mod tests {
                 format!("{}5 {prompt}4", prompt.replace("What", "Wh\u{e4}t")),
                 &*format!("5 {prompt}4"),
             ),
-            ("something else".to_owned(), "something else"),
             (format!("{prompt}a <b>bold</b> [x]"), "a <b>bold</b> [x]"),
         ] {
-            assert_eq!(response(&query, prompt), expected);
+            assert_eq!(response(&query, prompt), (expected, true));
         }
+        let other = "something else</s>";
+        assert_eq!(response(other, prompt), ("something else", false));
     }
 
     #[test]
@@ -181,7 +180,7 @@ mod tests {
         let prompt = format!("{}b", "a".repeat(2_000_000));
         let query = "a".repeat(2_000_100);
         let started = std::time::Instant::now();
-        assert_eq!(response(&query, &prompt), query);
+        assert_eq!(response(&query, &prompt), (&*query, false));
         assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     }
 
@@ -204,12 +203,12 @@ mod tests {
             let prompt = "<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n<|im_start|>assistant\n";
             let forged = format!("{}.", texts.concat().trim_start_matches(['<', '|', ' ']));
             let query = format!("{}{forged}", &prompt[cut..]);
-            let found = response(&query, prompt);
+            let (found, _) = response(&query, prompt);
             prop_assert!(found == without_end(&forged), "{found:?} of {forged:?}");
             // Two turns of the assistant: the end of the prompt is in it twice.
             let prompt = format!("<|im_start|>user\nHello?<|im_end|>\n<|im_start|>assistant\nYes.<|im_end|>\n{prompt}");
             let query = format!("{}{forged}", prompt.replace("Hello", "H\u{e4}llo"));
-            let found = response(&query, &prompt);
+            let (found, _) = response(&query, &prompt);
             prop_assert!(found == without_end(&forged), "{found:?} of {forged:?}");
         }
     }

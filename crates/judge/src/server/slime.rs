@@ -60,32 +60,31 @@ impl App {
         let why = || ApiError::bad_request(format!("`prompt` is missing: send {SHAPE}"));
         prompt.ok_or_else(why)?;
         let response = rollout::without_end(&response);
-        let Some(text) = prompt.and_then(text) else {
-            // Messages are read as everywhere.
-            let row = Row {
-                question: prompt,
-                reference: label,
-                response,
-            };
-            return self.sample_for_trainer(&row, 0);
-        };
+        let text = prompt.and_then(text);
+        // Messages are read as everywhere.
+        let question = text.map_or(json!(prompt), |text| rollout::question(&text).into());
         let row = Row {
-            question: rollout::question(&text),
+            question,
             reference: label,
             response,
         };
-        self.sample_for_trainer(&row, 0)
+        self.sample_for_trainer(&row, 0, ["prompt", "label"])
     }
 
-    /// A row of a trainer as a sample. One that cannot be read is an error, unless failures have a reward.
+    /// A row of a trainer as a sample, which calls question and reference by these names. One that cannot be read is an error, unless failures have a reward.
     pub(super) fn sample_for_trainer(
         &self,
         row: &Row<'_, impl Serialize>,
         place: usize,
+        names: [&str; 2],
     ) -> Result<Result<Sample, String>, ApiError> {
         // A row always can be written.
         let row = serde_json::to_string(row).unwrap_or_default();
-        match self.sample(&row) {
+        let named = |why: String, (own, name): (&str, &str)| {
+            why.replacen(&format!("`{own}`"), &format!("`{name}`"), 1)
+        };
+        let names = ["question", "reference"].into_iter().zip(names);
+        match self.sample(&row).map_err(|why| names.fold(why, named)) {
             Err(why) if self.failure_reward.is_none() => {
                 Err(ApiError::bad_request(format!("sample {place}: {why}")))
             }

@@ -110,9 +110,8 @@ impl<'a> RequestBuilder<'a> {
         let cached = options.cache.as_ref().and_then(|cache| cache.get(&key));
         if let Some(mut answer) = cached {
             prompt.clone_into(&mut answer.completion.prompt);
-            let verdict = self
-                .verdicts
-                .of_answer(self.text, subject, trial, &answer, true);
+            let (by, text) = (&self.verdicts, self.text);
+            let verdict = by.of_answer(text, subject, trial, &answer, true);
             return Trial::Judged(Box::new(verdict));
         }
         let notes = GuideNotes::default();
@@ -323,9 +322,8 @@ impl TextStop {
     /// `None` where only the model ends its answers.
     pub(crate) fn new(text: &Arc<JudgeText>, wants_reason: bool) -> Option<Self> {
         let thinking = text.prompts.thinking();
-        let matcher = text
-            .protocol
-            .stop(thinking.starts_in_thinking(), wants_reason)?;
+        let (protocol, starts) = (&text.protocol, thinking.starts_in_thinking());
+        let matcher = protocol.stop(starts, wants_reason)?;
         Some(Self {
             text: Arc::clone(text),
             wants_reason,

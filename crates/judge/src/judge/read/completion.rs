@@ -133,7 +133,8 @@ impl<'a> VerdictBuilder<'a> {
         }
     }
 
-    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else one that decides against it.
+    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else one that decides against it; where it
+    /// is open, that of the reference's other form.
     fn verify<'s>(&self, subject: &'s Subject) -> &'s RuleVerdict {
         let verify = || {
             let sample = &subject.sample;
@@ -149,8 +150,12 @@ impl<'a> VerdictBuilder<'a> {
                     break;
                 }
             }
+            let of_form = |form: &String| rules.verify(form, &sample.student_answer);
+            let is_open = verdict.as_ref().is_none_or(|it| it.outcome.is_none());
+            let form = sample.other_form.as_ref().filter(|_| is_open).map(of_form);
             // A sample has a reference.
-            verdict
+            form.filter(|it| it.outcome.is_some())
+                .or(verdict)
                 .unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
         };
         subject.by_rules.get_or_init(verify)

@@ -163,10 +163,9 @@ impl Panel {
 
     /// The verdict of all on one trial of a sample, after each judge's, in the judges' order; `None` of none.
     pub fn vote(&mut self, mut trial: Vec<Verdict>) -> Option<Verdict> {
-        let voted = trial
-            .iter()
-            .map(|verdict| verdict.overall.filter(|_| verdict.status == Status::Ok));
-        self.agreement.add(&voted.collect::<Vec<_>>());
+        let vote = |it: &Verdict| it.overall.filter(|_| it.status == Status::Ok);
+        let voted: Vec<_> = trial.iter().map(vote).collect();
+        self.agreement.add(&voted);
         let judges: Vec<(String, f64)> = self
             .members
             .iter()

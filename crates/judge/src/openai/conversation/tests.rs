@@ -140,7 +140,7 @@ fn with_line_breaks(vocabulary: usize) -> Result<ChatModel, TextError> {
         std::fs::write(folder.path().join(file), text).unwrap();
     }
     let source = ModelSource::in_folder(folder.path()).unwrap();
-    ChatModel::load("tiny".to_owned(), &source, None)
+    ChatModel::load(vec!["tiny".to_owned()], &source, None)
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn each_route_asks_in_its_own_way() {
 #[test]
 fn tokens_are_written_with_their_bytes_and_places() {
     let source = crate::catalog::resolve("tiny").unwrap();
-    let model = ChatModel::load("tiny".into(), &source, None).unwrap();
+    let model = ChatModel::load(vec!["tiny".into()], &source, None).unwrap();
     let text = "a é💩!";
     let mut tokens = model.tokenizer().encode_trusted(text).unwrap();
     tokens.push(model.eos[0]);

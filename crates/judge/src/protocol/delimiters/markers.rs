@@ -115,9 +115,8 @@ fn delimits(character: char) -> bool {
 
 /// The bold text that a line consists of, or that its field follows: `**text**`, `__text:__`.
 fn bold_text(line: &str) -> Option<&str> {
-    let sign = ["**", "__"]
-        .into_iter()
-        .find(|sign| line.starts_with(sign))?;
+    let mut signs = ["**", "__"].into_iter();
+    let sign = signs.find(|sign| line.starts_with(sign))?;
     let rest = line[2..].trim_end_matches(|end| is_space(end) || matches!(end, ':' | '：'));
     let inner = rest.strip_suffix(sign)?;
     let is_one = !inner.contains(sign) && !inner.starts_with(&sign[..1]);

@@ -17,6 +17,33 @@ fn a_doubtful_token_draws_the_process_towards_one_half() {
 }
 
 #[test]
+fn a_letter_and_its_option_are_both_right() {
+    let options = RunOptions::default();
+    let by_rules = |reference: &str, form: &str, response: &str| {
+        let mut sample = Sample::new("7 * 9?", reference, response);
+        sample.other_form = Some(form.to_owned());
+        let subject = Subject::new(sample);
+        let builder = VerdictBuilder::of_yields(&options, OF_RULES);
+        builder.by_rules(&subject, 0).outcome
+    };
+    for (reference, form, response, outcome) in [
+        ("B", "63", "The answer is B.", Some(true)),
+        ("B", "63", "The answer is 63.", Some(true)),
+        ("B", "63", "The answer is 64.", Some(false)),
+        ("B", "63", "The answer is C.", Some(false)),
+        ("B", "63", "C) 63", Some(false)),
+        ("Paris", "B", "The answer is B.", Some(true)),
+        ("Paris", "B", "The answer is C.", Some(false)),
+        ("Paris", "B", "The answer is Paris.", Some(true)),
+        ("nitrogen", "B", "The answer is nitrogen gas.", None),
+        ("B", "nitrogen", "The answer is nitrogen gas.", None),
+    ] {
+        let found = by_rules(reference, form, response);
+        assert_eq!(found, outcome, "{reference} {form}: {response}");
+    }
+}
+
+#[test]
 fn a_response_that_says_nothing_is_wrong_whoever_judges() {
     let subject = |response| Subject::new(Sample::new("What is 2 + 3?", "5", response));
     let options = |rules| RunOptions {
