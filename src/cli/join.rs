@@ -1,12 +1,13 @@
 //! `--join`: rows that lie in two files, such as the answers of a batch and its requests.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use tempfile::TempDir;
 
 use super::{Failure, OrFail, counted_are, say};
@@ -27,70 +28,96 @@ pub(super) struct JoinArguments {
 /// Keys of a batch's request that say nothing of the sample.
 const OF_THE_REQUEST: [&str; 4] = ["method", "url", "body", "params"];
 
+/// A row, its values as they were written: some mark cells of a table.
+type Raw = BTreeMap<String, Box<RawValue>>;
+type Known = HashMap<String, Raw>;
+
 impl JoinArguments {
     /// Puts a file with all in the place of `rows`, if there are such files; it is there as long as its folder is kept.
     pub(super) fn join(&self, rows: &mut Vec<PathBuf>) -> Result<Option<TempDir>, Failure> {
         if self.join.is_empty() {
             return Ok(None);
         }
-        let mut known: HashMap<String, Map<String, Value>> = HashMap::new();
-        each(&self.join, &self.on, |_, name, mut row| {
+        let mut known = Known::new();
+        each(&self.join, &self.on, |place, name, mut row| {
             let body = row.get("body").or(row.get("params"));
-            let asked =
-                ["messages", "prompt", "input"].map(|key| body.and_then(|body| body.get(key)));
-            let asked = asked.into_iter().flatten().next().cloned();
+            let body = body.and_then(|body| serde_json::from_str::<Raw>(body.get()).ok());
+            let asked = ["messages", "prompt", "input"].map(|key| body.as_ref()?.get(key).cloned());
+            let asked = asked.into_iter().flatten().next();
             row.retain(|key, _| !OF_THE_REQUEST.contains(&key.as_str()));
-            row.extend(asked.map(|asked| ("question".to_owned(), asked)));
-            known.entry(name).or_default().extend(row);
-            Ok(())
+            let question = asked.filter(|_| !row.contains_key("question"));
+            row.extend(question.map(|asked| ("question".to_owned(), asked)));
+            self.add(place, known.entry(name).or_default(), row)
         })?;
         let folder = tempfile::tempdir().or_fail()?;
         let first = rows.first().and_then(|path| path.file_name());
         // Messages name it as the user does; it is no longer compressed.
         let name_of_file = first.unwrap_or_default().to_string_lossy().into_owned();
         let path = folder.path().join(format!("{name_of_file}.jsonl"));
-        write(&path, rows, &known, &self.on)?;
+        self.write(&path, rows, &known)?;
         *rows = vec![path];
         Ok(Some(folder))
     }
-}
 
-fn write(
-    path: &Path,
-    rows: &[PathBuf],
-    known: &HashMap<String, Map<String, Value>>,
-    on: &str,
-) -> Result<(), Failure> {
-    let mut out = BufWriter::new(std::fs::File::create(path).or_fail()?);
-    let mut failed = 0;
-    each(rows, on, |place, name, row| {
-        let Some(own) = known.get(&name) else {
-            bail_usage!(
-                "{place}: no row of --join has the `{on}` {name:?}: give all files that the batch was made from"
-            );
-        };
-        if row.get("error").is_some_and(|error| !error.is_null()) {
-            failed += 1;
-            return Ok(());
+    /// Adds a row to what is known under its name. Two that differ in a value may not belong together.
+    fn add(&self, place: &str, whole: &mut Raw, row: Raw) -> Result<(), Failure> {
+        let on = &self.on;
+        let json = |it: &RawValue| serde_json::from_str::<Value>(it.get()).ok();
+        for (key, value) in row {
+            // A question is a part of what was asked.
+            let is_in = |one: &RawValue, other: &RawValue| {
+                key == "question" && other.get().contains(one.get().trim_matches('"'))
+            };
+            if let Some(old) = whole.get(&key).filter(|it| it.get() != "null") {
+                if value.get() == "null" || is_in(old, &value) {
+                    continue;
+                }
+                let is_free = key == "id" && on != "id" || is_in(&value, old);
+                if !is_free && json(old) != json(&value) {
+                    bail_usage!(
+                        "{place}: another row has another `{key}` for this `{on}`: leave one of them out"
+                    );
+                }
+            }
+            whole.insert(key, value);
         }
-        let mut whole = own.clone();
-        whole.extend(row);
-        writeln!(out, "{}", Value::Object(whole)).or_fail()
-    })?;
-    if failed > 0 {
-        say(&format!(
-            "{} left out, with an error instead of an answer",
-            counted_are(failed, "row")
-        ));
+        Ok(())
     }
-    out.flush().or_fail()
+
+    fn write(&self, path: &Path, rows: &[PathBuf], known: &Known) -> Result<(), Failure> {
+        let mut out = BufWriter::new(std::fs::File::create(path).or_fail()?);
+        let (mut failed, on) = (0, &self.on);
+        each(rows, on, |place, name, row| {
+            let Some(own) = known.get(&name) else {
+                bail_usage!(
+                    "{place}: no row of --join has the `{on}` {name:?}: give all files that the batch was made from"
+                );
+            };
+            let error = row.get("error").map_or("null", |error| error.get());
+            if !["null", r#""""#].contains(&error) {
+                failed += 1;
+                return Ok(());
+            }
+            let mut whole = own.clone();
+            self.add(place, &mut whole, row)?;
+            let whole = serde_json::to_string(&whole).or_fail()?;
+            writeln!(out, "{whole}").or_fail()
+        })?;
+        if failed > 0 {
+            let failed = counted_are(failed, "row");
+            say(&format!(
+                "{failed} left out, with an error instead of an answer"
+            ));
+        }
+        out.flush().or_fail()
+    }
 }
 
 /// Hands each row of files to `take`, with where it is and what it has under the key `on`.
 fn each(
     files: &[PathBuf],
     on: &str,
-    mut take: impl FnMut(&str, String, Map<String, Value>) -> Result<(), Failure>,
+    mut take: impl FnMut(&str, String, Raw) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     each_row(files, |file, place, row| {
         let place = format!("{file}:{place}");
@@ -103,9 +130,10 @@ fn each(
 }
 
 /// What a row has under the key `on`.
-fn name(place: &str, row: &Map<String, Value>, on: &str) -> Result<String, Failure> {
-    match row.get(on) {
-        Some(Value::String(name)) => Ok(name.clone()),
+fn name(place: &str, row: &Raw, on: &str) -> Result<String, Failure> {
+    let value = row.get(on);
+    match value.and_then(|value| serde_json::from_str(value.get()).ok()) {
+        Some(Value::String(name)) => Ok(name),
         Some(name @ Value::Number(_)) => Ok(name.to_string()),
         _ => Err(anyhow!(
             "{place}: the row has no text or number under `{on}`, by which it is joined: name the key with --on"

@@ -644,6 +644,32 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         .map(|it| json!([it["id"], it["outcome"]]))
         .collect();
     assert_eq!(json!(outcomes), json!([["a:0", true], ["d", false]]));
+    // What contradicts is refused; a null says nothing, nor does a question that is a part of what was asked.
+    let join = |row: &Value, more: &Value| {
+        folder.write("row.jsonl", row.to_string());
+        folder.write("more.jsonl", more.to_string());
+        folder.run_words(
+            "judge row.jsonl --join asked.jsonl more.jsonl --rules only -o joined.jsonl --force",
+        )
+    };
+    let row = |key: &str, value: &Value| {
+        let mut row = said.clone();
+        row[key] = value.clone();
+        row
+    };
+    let right = json!({"custom_id": "d", "id": 7, "question": "QUESTION d", "answer": "5"});
+    join(&row("answer", &json!(null)), &right).expect(0, &[]);
+    assert_eq!(folder.lines("joined.jsonl")[0]["outcome"], true);
+    join(&row("error", &json!("")), &right).expect(0, &[]);
+    join(&row("answer", &json!("6")), &right)
+        .expect(2, &["row.jsonl:1: another row has another `answer`"]);
+    let params = json!({"messages": [{"role": "user", "content": "other"}]});
+    join(&said, &json!({"custom_id": "d", "params": params}))
+        .expect(2, &["more.jsonl:1: another row has another `question`"]);
+    join(&said, &json!({"custom_id": "d", "question": "other"})).expect(2, &["another `question`"]);
+    folder.write("cells.csv", "custom_id,answer\nd,nan\n");
+    let cells = folder.run_words("judge row.jsonl --join asked.jsonl cells.csv --rules only");
+    cells.expect(2, &["`answer` (the reference answer) is no value"]);
     let other = folder.run_words("judge mixed.jsonl --join asked.jsonl --rules only");
     other.expect(
         2,

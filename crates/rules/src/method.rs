@@ -75,7 +75,7 @@ impl FromStr for RulesProfile {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutcomeRules {
-    profile: RulesProfile,
+    pub profile: RulesProfile,
     config: Config,
 }
 

@@ -15,7 +15,7 @@ use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::VisibleAnswer;
-use juror_rules::{RuleVerdict, says_nothing};
+use juror_rules::{RuleVerdict, RulesProfile, says_nothing};
 
 /// What is said of a sample that a judge took for none of its domain because it was not sure.
 pub(crate) const NOT_SURE: &str = "the judge is not sure that it knows such samples";
@@ -134,7 +134,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else one that decides against it; where it
-    /// is open, that of the reference's other form.
+    /// is open, the reference's other form may decide for the response.
     fn verify<'s>(&self, subject: &'s Subject) -> &'s RuleVerdict {
         let verify = || {
             let sample = &subject.sample;
@@ -150,11 +150,12 @@ impl<'a> VerdictBuilder<'a> {
                     break;
                 }
             }
-            let of_form = |form: &String| rules.verify(form, &sample.student_answer);
             let is_open = verdict.as_ref().is_none_or(|it| it.outcome.is_none());
-            let form = sample.other_form.as_ref().filter(|_| is_open).map(of_form);
+            let form = (sample.other_form.as_ref())
+                .filter(|_| is_open && rules.profile == RulesProfile::Strict)
+                .map(|form| rules.verify(form, &sample.student_answer));
             // A sample has a reference.
-            form.filter(|it| it.outcome.is_some())
+            form.filter(|it| it.outcome == Some(true))
                 .or(verdict)
                 .unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
         };

@@ -1,4 +1,5 @@
 use super::*;
+use juror_rules::{Config, OutcomeRules};
 
 #[test]
 fn a_doubtful_token_draws_the_process_towards_one_half() {
@@ -17,9 +18,12 @@ fn a_doubtful_token_draws_the_process_towards_one_half() {
 }
 
 #[test]
-fn a_letter_and_its_option_are_both_right() {
-    let options = RunOptions::default();
-    let by_rules = |reference: &str, form: &str, response: &str| {
+fn the_letter_of_an_option_may_decide_for_a_response_alone() {
+    let by_rules = |profile, reference: &str, form: &str, response: &str| {
+        let options = RunOptions {
+            outcome_rules: OutcomeRules::new(profile, Config::default()),
+            ..RunOptions::default()
+        };
         let mut sample = Sample::new("7 * 9?", reference, response);
         sample.other_form = Some(form.to_owned());
         let subject = Subject::new(sample);
@@ -27,19 +31,20 @@ fn a_letter_and_its_option_are_both_right() {
         builder.by_rules(&subject, 0).outcome
     };
     for (reference, form, response, outcome) in [
-        ("B", "63", "The answer is B.", Some(true)),
-        ("B", "63", "The answer is 63.", Some(true)),
-        ("B", "63", "The answer is 64.", Some(false)),
-        ("B", "63", "The answer is C.", Some(false)),
-        ("B", "63", "C) 63", Some(false)),
         ("Paris", "B", "The answer is B.", Some(true)),
-        ("Paris", "B", "The answer is C.", Some(false)),
         ("Paris", "B", "The answer is Paris.", Some(true)),
+        // As it would be without a letter.
+        ("Paris", "B", "The answer is C.", None),
         ("nitrogen", "B", "The answer is nitrogen gas.", None),
-        ("B", "nitrogen", "The answer is nitrogen gas.", None),
     ] {
-        let found = by_rules(reference, form, response);
+        let found = by_rules(RulesProfile::Strict, reference, form, response);
         assert_eq!(found, outcome, "{reference} {form}: {response}");
+    }
+    // Methods that others defined stay what they are.
+    for profile in RulesProfile::ALL.into_iter().skip(1) {
+        let without = by_rules(profile, "63", "none", "The answer is B.");
+        let found = by_rules(profile, "63", "B", "The answer is B.");
+        assert_eq!(found, without, "{profile}");
     }
 }
 
