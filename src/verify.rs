@@ -276,13 +276,12 @@ impl VerifySettings {
         let verified = panics::guarded(|| {
             let by = |verifier: &Verifier| {
                 let verified = verifier.verify_any(golds(), &pair.response, &self.format);
-                let is_open = verified.equal.is_none() && self.profile == Profile::Strict;
-                let form = pair.other_form.as_deref().filter(|_| is_open);
-                let of_form =
-                    form.map(|form| verifier.verify_any([form], &pair.response, &self.format));
+                let form = pair.other_form.as_deref();
+                let form = form
+                    .filter(|_| verified.equal.is_none() && self.profile == Profile::Strict)
+                    .map(|form| verifier.verify_any([form], &pair.response, &self.format));
                 // Another letter may be no letter at all.
-                let of_form = of_form.filter(|it| it.equal == Some(true));
-                of_form.unwrap_or(verified)
+                form.filter(|it| it.equal == Some(true)).unwrap_or(verified)
             };
             let verified = by(verifier);
             if !against || by(common).equal == verified.equal {

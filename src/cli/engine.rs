@@ -53,13 +53,7 @@ pub(super) struct AdapterArgument {
 #[derive(Debug, Clone, Args)]
 pub(super) struct GpusArgument {
     /// Several NVIDIA GPUs by their numbers, as `0,1`: one engine for each (or for each N, with --tensor-parallel N), all fed from one queue
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "device",
-        help_heading = JUDGE
-    )]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "device", help_heading = JUDGE)]
     gpus: Vec<usize>,
 }
 

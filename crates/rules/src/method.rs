@@ -57,10 +57,8 @@ impl FromStr for RulesProfile {
     type Err = UnknownRulesProfile;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|profile| profile.as_str() == name)
-            .ok_or_else(|| UnknownRulesProfile(name.to_owned()))
+        let named = Self::ALL.into_iter().find(|it| it.as_str() == name);
+        named.ok_or_else(|| UnknownRulesProfile(name.to_owned()))
     }
 }
 
@@ -75,6 +73,7 @@ impl FromStr for RulesProfile {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutcomeRules {
+    /// How answers are found and compared.
     pub profile: RulesProfile,
     config: Config,
 }

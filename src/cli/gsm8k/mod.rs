@@ -63,13 +63,7 @@ pub(super) struct Gsm8kArguments {
     #[arg(long, value_name = "DATA", num_args = 1.., requires = "verdicts", help_heading = SCORING)]
     labels: Vec<PathBuf>,
     /// Which key of a row holds its label, as in `outcome=is_right`
-    #[arg(
-        long,
-        value_name = "FIELD=KEY",
-        value_delimiter = ',',
-        requires = "verdicts",
-        help_heading = SCORING
-    )]
+    #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', requires = "verdicts", help_heading = SCORING)]
     label_columns: Vec<String>,
     /// Everything as JSON
     #[arg(long, value_name = "FILE", help_heading = SCORING)]

@@ -82,13 +82,7 @@ pub(super) struct SolveArguments {
     )]
     temperature: Option<f64>,
     /// Choose among the likeliest tokens that make up this share
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 1.0,
-        allow_negative_numbers = true,
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "P", default_value_t = 1.0, allow_negative_numbers = true, help_heading = SAMPLING)]
     top_p: f64,
     /// Seed of every random choice
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true, value_parser = whole(0, u64::MAX), help_heading = SAMPLING)]

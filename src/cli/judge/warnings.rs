@@ -40,11 +40,10 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
         ));
     }
     if let (false, Some(first)) = (quiet, &summary.first_failure) {
-        let failed = summary.count(Status::Failed);
-        let first = escaped(first);
+        let (failed, all) = (summary.count(Status::Failed), summary.verdicts());
         say(&format!(
-            "{failed} of {} failed; the first: {first}",
-            summary.verdicts()
+            "{failed} of {all} failed; one says: {}",
+            escaped(first)
         ));
     }
     let right = |all: bool| if all { "right" } else { "wrong" };

@@ -207,7 +207,7 @@ fn errors_and_missing_answers_are_failed_and_say_why() {
         answered(&ids[3], RIGHT),
     ];
     let ran = import(&folder, &outputs, &["-o", "verdicts.jsonl"]);
-    ran.expect(3, &["(2 ok, 2 failed)", "2 of 4 failed; the first: "]);
+    ran.expect(3, &["(2 ok, 2 failed)", "2 of 4 failed; one says: "]);
     let verdicts = folder.lines("verdicts.jsonl");
     let statuses: Vec<&Value> = verdicts.iter().map(|verdict| &verdict["status"]).collect();
     // A request that was tried again counts once it is answered.

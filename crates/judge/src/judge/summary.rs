@@ -118,7 +118,7 @@ const LEAST_AGREEMENT: f64 = 0.8;
 pub struct Summary {
     /// Verdicts that were not given for a fault that can pass: the same command asks again.
     pub open: usize,
-    /// What the first of those that failed says.
+    /// What one of those that failed says.
     pub first_failure: Option<String>,
     pub(crate) by_status: BTreeMap<Status, usize>,
     /// Of those out of domain, how many the judge is not sure of; of the others it says so.

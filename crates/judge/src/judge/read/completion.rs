@@ -151,9 +151,9 @@ impl<'a> VerdictBuilder<'a> {
                 }
             }
             let is_open = verdict.as_ref().is_none_or(|it| it.outcome.is_none());
-            let form = (sample.other_form.as_ref())
-                .filter(|_| is_open && rules.profile == RulesProfile::Strict)
-                .map(|form| rules.verify(form, &sample.student_answer));
+            let is_strict = rules.profile == RulesProfile::Strict;
+            let form = sample.other_form.iter().find(|_| is_open && is_strict);
+            let form = form.map(|form| rules.verify(form, &sample.student_answer));
             // A sample has a reference.
             form.filter(|it| it.outcome == Some(true))
                 .or(verdict)
