@@ -93,8 +93,7 @@ impl JoinArguments {
                     "{place}: no row of --join has the `{on}` {name:?}: give all files that the batch was made from"
                 );
             };
-            let error = row.get("error").map_or("null", |error| error.get());
-            if !["null", r#""""#].contains(&error) {
+            if row.get("error").is_some_and(|error| error.get() != "null") {
                 failed += 1;
                 return Ok(());
             }
