@@ -147,8 +147,8 @@ mod tests {
         let words = said.unwrap().replace(',', "");
         let words: Vec<&str> = words.split(' ').collect();
         for protocol in juror_judge::protocol::known() {
-            let is_said = words.contains(&protocol.name());
-            assert_eq!(is_said, !protocol.needs_reference(), "{}", protocol.name());
+            let is_said = words.contains(&protocol.name.as_str());
+            assert_eq!(is_said, !protocol.needs_reference, "{}", protocol.name);
         }
     }
 }

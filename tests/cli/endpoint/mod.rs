@@ -500,7 +500,10 @@ fn what_is_wrong_is_said_with_what_to_do() {
     let server = Server::new(|_, _| said(RIGHT));
     folder
         .run(&judge(&server.url, &["--model", "other"]))
-        .expect(0, &["other at ", "is not among the models"]);
+        .expect(
+            2,
+            &["other at ", "is not among the models", "`judge` answers"],
+        );
     folder
         .run(&judge("http://127.0.0.1:9/v1", &[]))
         .expect(1, &["http://127.0.0.1:9/v1"]);

@@ -151,13 +151,15 @@ impl Abilities {
             self.seed = false;
         } else if why.contains("temperature") && self.temperature {
             self.temperature = false;
-        } else if why.contains("'stop'") && self.stop {
+        } else if why.contains("stop") && self.stop {
             self.stop = false;
         } else if self.logprobs.is_some() {
             // Some say only that the request is wrong: the least usual is left out first.
             self.logprobs = None;
         } else if self.seed {
             self.seed = false;
+        } else if self.stop {
+            self.stop = false;
         } else {
             return false;
         }
@@ -208,9 +210,17 @@ impl Probe<'_> {
         // Asked anew in every run: what a server can do may have changed.
         let name = new_name(&body);
         let patience = endpoint.settings.patience;
-        let ask = || endpoint.client.ask(asking.route, &body, length, &name);
-        let answer = patiently(patience, ask)?;
-        read(&endpoint.client, &answer).map_err(|unread| unread.failure)
+        patiently(patience, || {
+            let answer = endpoint.client.ask(asking.route, &body, length, &name)?;
+            let read = read(&endpoint.client, &answer);
+            read.map_err(|unread| match (form, unread.failure) {
+                // Gateways say so too that a form is none of theirs.
+                (Some(_), Failure::Passing { why, .. } | Failure::Lasting(why)) => {
+                    Failure::Refused { status: 200, why }
+                }
+                (_, failure) => failure,
+            })
+        })
     }
 
     /// Whether the server was seen to keep answers to forms asked for by this key: to one that no model would follow by itself, and then to the protocol's own.

@@ -272,9 +272,9 @@ impl Client {
         })?;
         json.map_err(|error| {
             let begins = String::from_utf8_lossy(&text[..text.len().min(100)]);
-            broken(format!(
+            broken(self.redacted(format!(
                 "the answer is not JSON ({error}) but {kind}, and begins with {begins:?}"
-            ))
+            )))
         })
     }
 
@@ -315,7 +315,7 @@ impl Client {
     }
 
     /// A text of the server without the key, which some repeat.
-    fn redacted(&self, text: String) -> String {
+    pub(super) fn redacted(&self, text: String) -> String {
         match &self.key {
             Some(key) if text.contains(key.as_str()) => text.replace(key.as_str(), "(the key)"),
             _ => text,

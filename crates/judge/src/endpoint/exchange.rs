@@ -67,25 +67,30 @@ pub(super) fn read(client: &Client, answer: &Value) -> Result<Answered, Unread> 
     };
     let refused = |why| unread(Failure::Refused { status: 200, why });
     // Gateways hand on errors so, with their status.
-    for holder in [answer, &answer["choices"][0]] {
+    let choice = &answer["choices"][0];
+    let says = |key| !choice["error"][key].is_null();
+    let choice = Some(choice).filter(|_| says("message") || says("code"));
+    for holder in [answer].into_iter().chain(choice) {
         let Some(why) = error_of(holder) else {
             continue;
         };
+        let why = client.redacted(why);
         let is_busy = ["429", "rate limit", "overloaded", "busy"];
         let is_busy = is_busy.iter().any(|word| why.to_lowercase().contains(word));
         let code = &holder["error"]["code"];
         let code = code.as_u64().or_else(|| code.as_str()?.parse().ok());
         let code = code.and_then(|code| u16::try_from(code).ok());
         return Err(match code.filter(|code| (400..600).contains(code)) {
-            _ if is_busy => passing(why, Passing::Busy),
-            // It is the gateway's word of another server.
-            None | Some(404 | 405) => refused(why),
+            None if is_busy => passing(why, Passing::Busy),
+            // It is the gateway's word of another server, and of this row alone.
+            None | Some(401..=405) => refused(why),
             Some(status) => unread(client.of_status(status, why, None, &holder["error"])),
         });
     }
     let said = completion(answer).map_err(|why| passing(why, Passing::Broken))?;
     Ok(Answered {
         said: said.map_err(|(why, may_pass)| {
+            let why = client.redacted(why);
             if may_pass {
                 passing(why, Passing::Broken)
             } else {

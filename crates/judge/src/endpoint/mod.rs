@@ -118,6 +118,8 @@ pub struct Endpoint {
     about: Value,
     /// Most tokens of prompt and completion together, if the server says so.
     context: Option<usize>,
+    /// The models that the server lists.
+    listed: Vec<String>,
     settings: EndpointSettings,
     /// Whether to try what it can do.
     is_tried: bool,
@@ -196,6 +198,7 @@ impl Endpoint {
             model,
             about,
             context: context.and_then(|tokens| usize::try_from(tokens).ok()),
+            listed: models.iter().filter_map(|one| id(one)).collect(),
             client,
             settings,
             is_tried,
@@ -321,6 +324,13 @@ impl ModelServer for Endpoint {
         };
         let abilities = if self.is_tried {
             let (abilities, answers_as) = Abilities::find(&self, &asking)?;
+            let other = answers_as.as_ref().filter(|it| self.listed.contains(it));
+            if let (Value::Null, Some(other)) = (&self.about["entry"], other) {
+                let why = format!(
+                    "{self:?} is not among the models that this server lists, and `{other}` answers for it: name that one as --model"
+                );
+                return Err(EndpointError::usage(why).into());
+            }
             // Under another protocol it is the same model.
             let _ = self.answers_as.set(answers_as);
             abilities

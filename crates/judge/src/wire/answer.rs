@@ -101,7 +101,7 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, NoAnswer>,
     if choice.is_none() && message.is_none() && holder.get("text").is_none() {
         if body.get("choices").or(body.get("outputs")).is_some() {
             let why = "the engine gave no answer, as filters do (`choices` is empty)";
-            return Ok(Err((why.to_owned(), false)));
+            return Ok(Err((why.to_owned(), true)));
         }
         return Err(
             "no answer that can be read: neither `response.body.choices`, `response.body.output`, `choices`, `outputs`, `text` nor `response` as a text, and \
@@ -141,7 +141,10 @@ pub(crate) fn completion(body: &Value) -> Result<Result<EngineAnswer, NoAnswer>,
     let mut answer = answer(text, thinking, &reasons, usage(body));
     let details = ["completion_tokens_details", "output_tokens_details"].into_iter();
     let mut details = details.filter_map(|key| body["usage"][key]["reasoning_tokens"].as_u64());
-    if let Ok(answer) = &mut answer {
+    // Some servers count what they leave in the text.
+    if let Ok(answer) = &mut answer
+        && answer.is_blank()
+    {
         answer.thinks_apart |= details.any(|count| count > 0);
     }
     Ok(answer)
@@ -203,8 +206,9 @@ fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
         });
     let thinking = thinking.or_else(|| {
         let key = "reasoning_details";
-        let parts = given(message, key)?.as_array()?.iter();
-        let text = parts.filter_map(|part| part["text"].as_str()).collect();
+        let parts = given(message, key)?.as_array()?;
+        let texts = parts.iter().filter_map(|part| part["text"].as_str());
+        let text = (!parts.is_empty()).then(|| texts.collect())?;
         Some(Reasoned { key, text })
     });
     let refusal = given(message, "refusal").and_then(Value::as_str);

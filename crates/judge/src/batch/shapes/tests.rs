@@ -95,6 +95,18 @@ fn answers_of_the_responses_api_are_read() {
 }
 
 #[test]
+fn thinking_that_is_only_counted_may_be_in_the_text() {
+    let apart = |content: &str| {
+        let message = json!({"content": content, "reasoning_details": []});
+        let line = json!({"custom_id": "a", "choices": [{"message": message, "finish_reason": "length"}],
+            "usage": {"completion_tokens_details": {"reasoning_tokens": 5}}});
+        read(&line).unwrap().unwrap().thinks_apart
+    };
+    assert!(apart(""));
+    assert!(!apart("First I look at step 2"));
+}
+
+#[test]
 fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
     let ended = |choice: Value| {
         let mut choice = choice;
@@ -108,6 +120,8 @@ fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
         "end_turn",
         "completed",
         "tool_calls",
+        "normal",
+        "null",
         "",
     ] {
         assert!(
@@ -134,6 +148,9 @@ fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
         ("refusal", "withheld"),
         ("insufficient_system_resource", "broke the answer off"),
         ("error", "broke the answer off"),
+        ("not_finished", "broke the answer off"),
+        ("ABNORMAL", "broke the answer off"),
+        ("ERROR_TOXIC", "withheld"),
         ("OTHER", "does not say whether"),
     ] {
         let error = ended(json!({"finish_reason": reason})).unwrap_err();
