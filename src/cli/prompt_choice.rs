@@ -15,8 +15,8 @@ use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
 /// A protocol and its prompt, without a model.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct PromptChoice {
-    /// What the judge is asked, and how its answer is read: a name that `juror prompts list` shows, or your own file;
-    /// verifybench, first-error, rubric and pairwise need no reference [default: that of a known judge, else prime]
+    /// What the judge is asked, how it is read: a name of `juror prompts list`, or your own file; verifybench, first-error,
+    /// rubric and pairwise need no reference [default: a known judge's, else prime]
     #[arg(long, value_name = "NAME|FILE.toml", help_heading = super::engine::JUDGE)]
     pub(super) protocol: Option<String>,
     /// Your own prompt text, with `{{question}}`, `{{student_answer}}`, `{{reference_answer}}` and, if you like, `{{few_shots}}`
