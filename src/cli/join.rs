@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{Failure, OrFail, counted_are, say};
 use crate::cli::rows::INPUT;
-use juror_data::each_row;
+use juror_data::{Field, Preset, each_row};
 
 /// Where what is not in the rows is.
 #[derive(Debug, Clone, Args)]
@@ -25,12 +25,10 @@ pub(super) struct JoinArguments {
     on: String,
 }
 
-/// Keys of a batch's request that say nothing of the sample.
-const OF_THE_REQUEST: [&str; 4] = ["method", "url", "body", "params"];
-
 /// A row, its values as they were written: some mark cells of a table.
 type Raw = BTreeMap<String, Box<RawValue>>;
-type Known = HashMap<String, Raw>;
+/// What is known under a name, and what a request asked there.
+type Known = HashMap<String, (Raw, Option<Box<RawValue>>)>;
 
 impl JoinArguments {
     /// Puts a file with all in the place of `rows`, if there are such files; it is there as long as its folder is kept.
@@ -44,44 +42,53 @@ impl JoinArguments {
             let body = body.and_then(|body| serde_json::from_str::<Raw>(body.get()).ok());
             let asked = ["messages", "prompt", "input"].map(|key| body.as_ref()?.get(key).cloned());
             let asked = asked.into_iter().flatten().next();
-            row.retain(|key, _| !OF_THE_REQUEST.contains(&key.as_str()));
-            let question = asked.filter(|_| !row.contains_key("question"));
-            row.extend(question.map(|asked| ("question".to_owned(), asked)));
-            self.add(place, known.entry(name).or_default(), row)
+            // They say nothing of the sample.
+            row.retain(|key, _| !["method", "url", "body", "params"].contains(&key.as_str()));
+            let (whole, known) = known.entry(name).or_default();
+            if let (Some(one), Some(other)) = (&asked, &known)
+                && text(one) != text(other)
+            {
+                return self.refused(place, "question");
+            }
+            *known = asked.or(known.take());
+            self.add(place, whole, row)
         })?;
         let folder = tempfile::tempdir().or_fail()?;
         let first = rows.first().and_then(|path| path.file_name());
         // Messages name it as the user does; it is no longer compressed.
-        let name_of_file = first.unwrap_or_default().to_string_lossy().into_owned();
-        let path = folder.path().join(format!("{name_of_file}.jsonl"));
+        let name = format!("{}.jsonl", first.unwrap_or_default().display());
+        let path = folder.path().join(name);
         self.write(&path, rows, &known)?;
         *rows = vec![path];
         Ok(Some(folder))
     }
 
-    /// Adds a row to what is known under its name. Two that differ in a value may not belong together.
+    /// Adds a row to what is known under its name.
     fn add(&self, place: &str, whole: &mut Raw, row: Raw) -> Result<(), Failure> {
-        let on = &self.on;
-        let json = |it: &RawValue| serde_json::from_str::<Value>(it.get()).ok();
         for (key, value) in row {
-            // A question is a part of what was asked.
-            let is_in = |one: &RawValue, other: &RawValue| {
-                key == "question" && other.get().contains(one.get().trim_matches('"'))
-            };
-            if let Some(old) = whole.get(&key).filter(|it| it.get() != "null") {
-                if value.get() == "null" || is_in(old, &value) {
-                    continue;
-                }
-                let is_free = key == "id" && on != "id" || is_in(&value, old);
-                if !is_free && json(old) != json(&value) {
-                    bail_usage!(
-                        "{place}: another row has another `{key}` for this `{on}`: leave one of them out"
-                    );
+            let new = text(&value);
+            if let Some(old) = whole.get(&key).and_then(|old| text(old)) {
+                let is_usual = |field: &Field| Preset::is_usual(*field, &key);
+                let is_of_sample = [Field::Question, Field::Reference].iter().any(is_usual);
+                match new {
+                    None => continue,
+                    Some(new) if new != old && is_of_sample && key != self.on => {
+                        return self.refused(place, &key);
+                    }
+                    _ => {}
                 }
             }
             whole.insert(key, value);
         }
         Ok(())
+    }
+
+    /// Two rows that say another question or reference may not belong together.
+    fn refused(&self, place: &str, key: &str) -> Result<(), Failure> {
+        bail_usage!(
+            "{place}: another row has another `{key}` for this `{}`: leave one of them out",
+            self.on
+        )
     }
 
     fn write(&self, path: &Path, rows: &[PathBuf], known: &Known) -> Result<(), Failure> {
@@ -97,19 +104,46 @@ impl JoinArguments {
                 failed += 1;
                 return Ok(());
             }
-            let mut whole = own.clone();
+            let (mut whole, asked) = own.clone();
             self.add(place, &mut whole, row)?;
+            match (asked, whole.get("question").and_then(|it| text(it))) {
+                (Some(asked), None) => {
+                    whole.insert("question".to_owned(), asked);
+                }
+                (Some(asked), Some(question)) if !asks(&asked, &question) => {
+                    return self.refused(place, "question");
+                }
+                _ => {}
+            }
             let whole = serde_json::to_string(&whole).or_fail()?;
             writeln!(out, "{whole}").or_fail()
         })?;
         if failed > 0 {
             let failed = counted_are(failed, "row");
-            say(&format!(
-                "{failed} left out, with an error instead of an answer"
-            ));
+            let text = format!("{failed} left out, with an error instead of an answer");
+            say(&text);
         }
         out.flush().or_fail()
     }
+}
+
+/// A value as it is compared; none of what says nothing: null, blanks, and a table's `nan` and `None`, which are marked.
+fn text(value: &RawValue) -> Option<String> {
+    let is_marked = |mark: &&str| value.get().starts_with(mark);
+    match serde_json::from_str(value.get()).ok()? {
+        _ if [r#""\u006e"#, r#""\u004e"#].iter().any(is_marked) => None,
+        Value::Null => None,
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Whether a question is a part of what was asked.
+fn asks(asked: &RawValue, question: &str) -> bool {
+    let written = Value::from(question).to_string();
+    let is_in =
+        |asked: String| asked.contains(question) || asked.contains(written.trim_matches('"'));
+    text(asked).is_some_and(is_in)
 }
 
 /// Hands each row of files to `take`, with where it is and what it has under the key `on`.

@@ -185,7 +185,10 @@ impl<'a> Beside<'_, 'a> {
             let mut marked = marks.iter().map(|mark| format!("{label}{mark}{text}"));
             marked.any(|it| asked.contains(&it))
         };
-        let is_clear = |it: &[&str; 2]| is_letter(it[0]) && !is_place(it[1]);
+        // "Company B" is called B too, whatever its letter is.
+        let is_label = |word: &str| forms.iter().any(|it| it[0] == word);
+        let names_one = |text: &str| text.split(|it: char| !it.is_alphanumeric()).any(is_label);
+        let is_clear = |it: &[&str; 2]| is_letter(it[0]) && !is_place(it[1]) && !names_one(it[1]);
         let second = forms.get(1)?[0];
         // The question may have the options in whatever way: a second letter in it may be that of one.
         let mut words = asked.split(|it: char| !it.is_alphanumeric());

@@ -94,6 +94,16 @@ impl Preset {
         presets().iter().find(|preset| preset.name == name)
     }
 
+    /// Whether rows without a shape of their own may have a field under this key.
+    pub fn is_usual(field: Field, key: &str) -> bool {
+        let mut plain = Self::named(PLAIN).into_iter();
+        plain.any(|it| {
+            it.paths[field as usize]
+                .iter()
+                .any(|path| path.text() == key)
+        })
+    }
+
     /// Refuses a row that says why it has no response.
     pub(super) fn check(&self, row: &Row) -> Result<(), String> {
         for (path, why) in &self.refused {

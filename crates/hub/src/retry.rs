@@ -119,7 +119,7 @@ pub(crate) fn with_retries<T>(
 /// The time that a `Retry-After` header asks for, `None` for another text: seconds, or a date, compared with the server's clock if it tells its date.
 pub fn retry_after(text: &str, date: Option<&str>) -> Option<Duration> {
     let text = text.trim();
-    let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+    let is_number = !text.contains(|c: char| !c.is_ascii_digit() && c != '.');
     if let (Ok(seconds), true) = (text.parse::<f64>(), is_number) {
         // A number with more digits than fit is longer than any limit.
         return Some(Duration::from_secs(seconds.ceil() as u64));

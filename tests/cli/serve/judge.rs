@@ -99,7 +99,7 @@ fn what_is_wrong_with_a_request_is_said_in_json() {
             "is an object",
         ),
         (
-            json!({"messages": two, "reference": "2", "response": "2"}),
+            json!({"messages": two, "reference": "2", "response": "3"}),
             "leave one of them out",
         ),
     ] {

@@ -324,7 +324,10 @@ impl ModelServer for Endpoint {
         };
         let abilities = if self.is_tried {
             let (abilities, answers_as) = Abilities::find(&self, &asking)?;
-            let other = answers_as.as_ref().filter(|it| self.listed.contains(it));
+            // Services list models under other names than those that they are asked by; a server of one model takes any name.
+            let other = answers_as
+                .as_ref()
+                .filter(|it| self.listed == [it.as_str()]);
             if let (Value::Null, Some(other)) = (&self.about["entry"], other) {
                 let why = format!(
                     "{self:?} is not among the models that this server lists, and `{other}` answers for it: name that one as --model"

@@ -232,6 +232,7 @@ fn what_is_no_answer_says_why() {
             json!({"custom_id": "a", "choices": [{"message": {"content": null}}]}),
             "gave no text",
         ),
+        (json!({"custom_id": "a", "choices": []}), "gave no answer"),
         (
             json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "finish_reason": "content_filter"}]}),
             "withheld the answer: it ended with `content_filter`",
@@ -249,7 +250,6 @@ fn what_is_no_answer_says_why() {
         (json!({"response": "A"}), "no `custom_id`"),
         (json!({"custom_id": 7}), "no text"),
         (json!({"custom_id": "a"}), "no answer that can be read"),
-        (json!({"custom_id": "a", "choices": []}), "0 answers"),
         (json!({"custom_id": "a", "choices": [{}, {}]}), "2 answers"),
         (
             json!({"custom_id": "a", "outputs": [{"text": 5}]}),
