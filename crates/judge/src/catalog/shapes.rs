@@ -39,10 +39,10 @@ pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
             if !name.contains(['/', '.', '\\'])
                 || shapes().any(|(shape, _)| shape.starts_with(name)) =>
         {
+            let known: Vec<&str> = shapes().map(|(shape, _)| shape).collect();
             Err(CheckpointError::UnknownShape {
                 name: name.into(),
-                known: Vec::from_iter(shapes().map(|(shape, _)| shape)).join(", ")
-                    + ", each with -fp8 or -awq",
+                known: known.join(", ") + ", each with -fp8 or -awq",
             })
         }
         Err(source) => Err(CheckpointError::reading(name)(source)),

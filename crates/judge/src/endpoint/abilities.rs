@@ -185,7 +185,7 @@ impl Probe<'_> {
         body.insert("model".to_owned(), json!(endpoint.model));
         match asking.route {
             Route::Chat => {
-                body.insert("messages".to_owned(), messages(asking.chat, prompt));
+                body.insert("messages".to_owned(), messages(asking.chat, &prompt));
                 if let Some(chat) = asking.chat {
                     render_as(chat, &mut body);
                 }

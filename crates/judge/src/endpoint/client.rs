@@ -141,7 +141,7 @@ impl Client {
             client.base = format!("{address}/v1");
             match client.get("/models") {
                 // Nothing is there either.
-                Err(Failure::Refused { .. }) if is_named => client.base = address.to_owned(),
+                Err(Failure::Refused { .. }) if is_named => address.clone_into(&mut client.base),
                 found => listed = found.or_else(|failure| listed.map_err(|_| failure)),
             }
         }

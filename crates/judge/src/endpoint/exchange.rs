@@ -172,7 +172,7 @@ impl Exchange {
         let (key, asked) = match self.route {
             Route::Chat => (
                 "messages",
-                messages(self.text.chat.as_ref(), json!(prompt())),
+                messages(self.text.chat.as_ref(), &json!(prompt())),
             ),
             Route::Completions if endpoint.takes_text() => ("prompt", json!(prompt())),
             Route::Completions => ("prompt", json!(request.prompt)),
@@ -424,7 +424,7 @@ fn find_last(whole: &[u8], part: &[u8]) -> Option<usize> {
 }
 
 /// A prompt as a chat, after the system prompt if there is one.
-pub(super) fn messages(chat: Option<&ChatIdentity>, prompt: Value) -> Value {
+pub(super) fn messages(chat: Option<&ChatIdentity>, prompt: &Value) -> Value {
     let system = chat.and_then(|chat| chat.system_prompt.as_ref());
     let system = system.map(|text| json!({"role": "system", "content": text}));
     let user = json!({"role": "user", "content": prompt});

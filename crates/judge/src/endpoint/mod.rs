@@ -177,8 +177,8 @@ impl Endpoint {
         let base = client.base();
         // Some list none, or not all that they have.
         let Some(model) = entry.and_then(id).or(model.map(str::to_owned)) else {
-            let names = Vec::from_iter(models.iter().filter_map(|one| id(one)).take(8)).join(", ");
-            let names = Some(names).filter(|names| !names.is_empty());
+            let names: Vec<String> = models.iter().filter_map(|one| id(one)).take(8).collect();
+            let names = Some(names.join(", ")).filter(|names| !names.is_empty());
             return Err(EndpointError::usage(format!(
                 "which of the models of {base}? It lists {}: name one, as `--endpoint {base} --model NAME` or `--model {base}#NAME`",
                 names.as_deref().unwrap_or("none")
