@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{Failure, OrFail, counted_are, say};
 use crate::cli::rows::INPUT;
-use juror_data::{Field, Preset, each_row};
+use juror_data::{Field, Preset, each_row, is_marked_none};
 
 /// Where what is not in the rows is.
 #[derive(Debug, Clone, Args)]
@@ -129,9 +129,8 @@ impl JoinArguments {
 
 /// A value as it is compared; none of what says nothing: null, blanks, and a table's `nan` and `None`, which are marked.
 fn text(value: &RawValue) -> Option<String> {
-    let is_marked = |mark: &&str| value.get().starts_with(mark);
     match serde_json::from_str(value.get()).ok()? {
-        _ if [r#""\u006e"#, r#""\u004e"#].iter().any(is_marked) => None,
+        _ if is_marked_none(value.get()) => None,
         Value::Null => None,
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         other => Some(other.to_string()),

@@ -662,6 +662,18 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
     assert_eq!(folder.lines("joined.jsonl")[0]["outcome"], true);
     join(&row("answer", &json!("6")), &right)
         .expect(2, &["row.jsonl:1: another row has another `answer`"]);
+    // The same in another spelling is no other answer, and of a key that says nothing of the sample the row's own counts.
+    for (key, value) in [
+        ("answer", json!(5)),
+        ("answer", json!(" ")),
+        ("id", json!(8)),
+        ("model", json!("a")),
+    ] {
+        let mut more = right.clone();
+        more["model"] = json!("b");
+        join(&row(key, &value), &more).expect(0, &[]);
+        assert_eq!(folder.lines("joined.jsonl")[0]["outcome"], true, "{key}");
+    }
     let params = json!({"messages": [{"role": "user", "content": "other"}]});
     join(&said, &json!({"custom_id": "d", "params": params}))
         .expect(2, &["more.jsonl:1: another row has another `question`"]);

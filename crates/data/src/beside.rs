@@ -193,14 +193,10 @@ impl<'a> Beside<'_, 'a> {
         // The question may have the options in whatever way: a second letter in it may be that of one.
         let mut words = asked.split(|it: char| !it.is_alphanumeric());
         let has_letters = words.any(|word| word.eq_ignore_ascii_case(second));
-        if all.len() != 2 * forms.len()
-            || !forms.iter().all(is_clear)
-            || (has_letters || are_in(&asked, &options)) && !forms.iter().all(is_in)
-        {
-            return None;
-        }
-        let [label, _] = forms.iter().find(|form| form[1] == answer.trim())?;
-        Some((*label).to_owned())
+        let is_sound = all.len() == 2 * forms.len() && forms.iter().all(is_clear);
+        let is_shown = has_letters || are_in(&asked, &options);
+        let form = forms.iter().find(|form| form[1] == answer.trim())?;
+        (is_sound && (!is_shown || forms.iter().all(is_in))).then(|| form[0].to_owned())
     }
 
     /// The options, and the key of all, or those of the first and the last.

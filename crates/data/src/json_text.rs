@@ -15,6 +15,11 @@ pub(crate) fn is_marked(json: &str) -> bool {
     code.is_some_and(|code| ["5b", "7b", "28", "6e", "4e"].contains(&code))
 }
 
+/// Whether that was `nan` or `None`.
+pub fn is_marked_none(json: &str) -> bool {
+    is_marked(json) && json[5..].starts_with(['6', '4'])
+}
+
 /// A text of JSON whose bare words are replaced by null.
 #[derive(Debug)]
 pub(crate) struct JsonText<'l> {

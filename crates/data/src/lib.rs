@@ -58,7 +58,7 @@ pub use error::{BadLines, DatasetError};
 pub use input::{
     LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
 };
-pub use json_text::without_nan;
+pub use json_text::{is_marked_none, without_nan};
 pub use keep::Keep;
 pub use load::{LoadOptions, Loaded, each, index, index_each, is_repeated, load, sample_of_row};
 pub use merge::{MergeError, Shards};

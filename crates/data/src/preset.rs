@@ -96,12 +96,9 @@ impl Preset {
 
     /// Whether rows without a shape of their own may have a field under this key.
     pub fn is_usual(field: Field, key: &str) -> bool {
-        let mut plain = Self::named(PLAIN).into_iter();
-        plain.any(|it| {
-            it.paths[field as usize]
-                .iter()
-                .any(|path| path.text() == key)
-        })
+        let plain = Self::named(PLAIN).into_iter();
+        let mut paths = plain.flat_map(|it| &it.paths[field as usize]);
+        paths.any(|path| path.text() == key)
     }
 
     /// Refuses a row that says why it has no response.

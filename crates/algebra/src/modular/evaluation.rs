@@ -106,10 +106,9 @@ impl<'t> Evaluation<'t> {
         self.budget.spend(long.digits.len() as u64 / 200)?;
         let mut value = Element::ZERO;
         for chunk in long.digits.as_bytes().chunks(18) {
-            let mut word = 0u64;
-            for digit in chunk {
-                word = word * 10 + u64::from(digit.wrapping_sub(b'0') % 10);
-            }
+            let word = chunk.iter().fold(0u64, |word, digit| {
+                word * 10 + u64::from(digit.wrapping_sub(b'0') % 10)
+            });
             let shift = field.element(10u64.pow(chunk.len() as u32));
             value = field.add(field.multiply(value, shift), field.element(word));
         }
