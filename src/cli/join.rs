@@ -55,7 +55,7 @@ impl JoinArguments {
         })?;
         let folder = tempfile::tempdir().or_fail()?;
         let first = rows.first().and_then(|path| path.file_name());
-        // Messages name it as the user does; it is no longer compressed.
+        // Named after the first file; it is no longer compressed.
         let name = format!("{}.jsonl", first.unwrap_or_default().display());
         let path = folder.path().join(name);
         self.write(&path, rows, &known)?;

@@ -89,7 +89,7 @@ pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
         .unwrap_or(b',')
 }
 
-/// The names in a table's first line, none of which has a delimiter within.
+/// The names in a table's first line; a delimiter within quotes parts them too.
 pub(super) fn names(header: &[u8], delimiter: u8) -> Vec<String> {
     let header = String::from_utf8_lossy(header);
     let name = |name: &str| name.trim_matches([' ', '\r', '"']).to_owned();

@@ -6,7 +6,7 @@
 //! | `POST /get_reward` | OpenRLHF | `openrlhf` |
 //! | `POST /reward` | slime | `slime` |
 //! | `POST /v1/chat/completions`, `/v1/completions`, `GET /v1/models` | clients of OpenAI's API | `openai` |
-//! | `POST /sleep`, `/wake_up`, `GET /is_sleeping`, `/health`, `/ready`, `/metrics` | whoever runs the server | `operation` |
+//! | `POST /sleep`, `/wake_up`, `GET /is_sleeping`, `/health`, `/ready`, `/version`, `/metrics` | whoever runs the server | `operation` |
 //!
 //! The server refuses nothing because it is busy: connections, bodies and samples wait. See `docs/decisions/serve.md`.
 
