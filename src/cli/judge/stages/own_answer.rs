@@ -41,14 +41,14 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
             "--own-answer is for responses that are judged one by one: give it with another --protocol"
         );
     }
+    let solved = beside(&out, "solutions");
+    let mut files = output::outputs(arguments.output.force);
+    files.open(&out, Mark::Journal(out.clone())).or_usage()?;
     if arguments.judge.model == "tiny" && arguments.endpoint.endpoint.is_none() {
         bail_usage!(
             "--own-answer asks the judge for solutions, and the built-in `tiny` writes verdicts alone: name another judge with --model"
         );
     }
-    let solved = beside(&out, "solutions");
-    let mut files = output::outputs(arguments.output.force);
-    files.open(&out, Mark::Journal(out.clone())).or_usage()?;
     let mark = || Mark::Journal(solved.clone());
     files.open(&solved, mark()).or_usage()?;
     let rows = files.open(&beside(&out, "questions"), mark()).or_usage()?;
