@@ -52,7 +52,7 @@ pub(super) struct LabelArguments {
     show_verdict: bool,
     /// Label on a page in the browser, served to this machine alone
     #[cfg(feature = "serve")]
-    #[arg(long, conflicts_with_all = LABELS)]
+    #[arg(long, conflicts_with_all = ["agreement", "merge"])]
     page: bool,
     /// Port of the page; 0 for any that is free
     #[cfg(feature = "serve")]
@@ -68,9 +68,6 @@ pub(super) struct LabelArguments {
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with_all = ["all", "sample", "below"])]
     adjudicate: Vec<PathBuf>,
 }
-
-/// What reads labels alone.
-const LABELS: [&str; 2] = ["agreement", "merge"];
 
 const QUEUE: [&str; 5] = ["verdicts", "all", "sample", "below", "show_verdict"];
 
