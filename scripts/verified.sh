@@ -8,15 +8,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-step=$1 table=scripts/verified.tsv paths=(.ci/run scripts/verified.sh Cargo.toml Cargo.lock)
+step=$1 table=scripts/verified.tsv paths=(scripts/verified.sh Cargo.toml Cargo.lock)
 shift
 while [[ $1 != -- ]]; do paths+=("$1"); shift; done
 shift
 
-# The hash names the committed files and the compiler. With changes that git has not recorded there is none, and the step runs.
+# The hash names the committed files, the compiler and the command. With changes that git has not recorded there is none, and the step runs.
 hash=
 if state=$(git status --porcelain --untracked-files=all -- "${paths[@]}" 2> /dev/null) && [[ -z $state ]]; then
-    hash=$({ rustc --version; git ls-files -s -- "${paths[@]}"; } | sha256sum | cut -c1-16)
+    hash=$({ rustc --version; echo "$*"; git ls-files -s -- "${paths[@]}"; } | sha256sum | cut -c1-16)
 fi
 
 read -r commit day < <(awk -v step="$step" -v hash="$hash" '$1 == step && $2 == hash { print $3, $4 }' "$table") || true
