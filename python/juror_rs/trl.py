@@ -44,8 +44,8 @@ class JurorReward:
         name: What the reward is called in TRL's logs, `rewards/NAME/mean`.
         settings: For `juror_rs.Judge`: `url` of a running server, or `model`, `device`, `protocol`, `cache` of one to start.
 
-    TRL logs `NAME/judge_ok`, the share of completions with a verdict, `NAME/process` and `NAME/outcome`, and beside each
-    completion its `NAME_status`; versions before 1.0 log the reward alone.
+    TRL logs `NAME/judge_ok`, the share of completions to which the judge gave a reward, `NAME/process` and `NAME/outcome`, of the
+    verdicts that say it the share that say true, and beside each completion its `NAME_status`; versions before 1.0 log the reward alone.
 
     It is no coroutine: trainers that do not await rewards call it too, as OnlineDPO's.
 
@@ -100,7 +100,7 @@ class JurorReward:
         if log_extra is not None:
             log_extra(f"{name}_status", [verdict.status for verdict in verdicts])
         if log_metric is not None:
-            log_metric(f"{name}/judge_ok", _mean([verdict.status == "ok" for verdict in verdicts]) or 0.0)
+            log_metric(f"{name}/judge_ok", _mean([verdict.reward is not None for verdict in verdicts]) or 0.0)
             for key in ("process", "outcome"):
                 mean = _mean([getattr(verdict, key) for verdict in verdicts if verdict.status == "ok"])
                 if mean is not None:
