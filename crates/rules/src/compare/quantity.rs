@@ -142,9 +142,9 @@ fn both_units(
         let (a, b) = (radians(&gold.value, a), radians(&pred.value, b));
         return numbers::compare(exact(&a), exact(&b), context);
     }
-    let turns = a.name.contains("rad") || b.name.contains("rad");
-    if turns && dimension_a[TURNS] != dimension_b[TURNS] {
-        return Comparison::open("turns against an angle in radians");
+    let angle = |it: &Unit| it.name.contains("rad") || is_degree(it);
+    if (angle(a) || angle(b)) && dimension_a[TURNS] != dimension_b[TURNS] {
+        return Comparison::open("turns against an angle");
     }
     if dimension_a[..TURNS] != dimension_b[..TURNS] {
         // "90°" may be said of a temperature.

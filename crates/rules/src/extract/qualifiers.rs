@@ -250,12 +250,15 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
         .split(&ENDS[2 * usize::from(chosen)..])
         .flat_map(|it| it.split(", so "));
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
+    let digits = value.contains(is_digit);
     // What is left of its own sentence: "dollars".
     let rest = near.trim_start_matches(['$', '*', ' ']);
     let own = usize::from(rest.starts_with(char::is_lowercase));
     said.enumerate().any(|(index, clause)| {
         retracts(clause, index <= own)
-            || takes_back_in_words(clause.trim_start_matches([' ', ',', '"']))
+            // "24. No. 36."
+            || index == 0 && digits && words::SAYS_NO.contains(clause.trim())
+            || takes_back_in_words(clause.trim_start_matches([' ', ',', '"', '*']))
             || index < 2 + own
                 && states_another(value, clause)
                 && !says_same(value, &near[words::offset(near, clause)..])
@@ -302,7 +305,7 @@ fn states_another(value: &str, clause: &str) -> bool {
         return false;
     }
     let is = |at: usize, list: &words::List| head.get(at).is_some_and(|it| list.contains(it));
-    // "for 4 days it is 16", "I think it is 16", "we get 16"
+    // "for 4 days it is 16", "so it is 16", "I think it is 16", "we get 16"
     let condition = is(0, &words::BEGINS_CONDITION);
     let verb = |it: &str| words::BINDER.contains(it) || words::ALSO_VERB.contains(it);
     let set_off = |it: &str| clause[..words::offset(clause, it)].ends_with(", ");
@@ -311,8 +314,9 @@ fn states_another(value: &str, clause: &str) -> bool {
     let states = |it: &[&str]| said(it[0], it[1]) || said(it[1], it[0]);
     // "si llueve, son 16", "if it rains, then 16", "if it rains, 16"
     let apart = |it: &&str| set_off(it) && (verb(it) || words::FILLER.contains(it));
-    let case = (condition || is(0, &words::BEGINS_CASE) || is(0, &words::FIRST_PERSON))
-        && head.windows(2).next_back().is_some_and(states)
+    let concludes = is(0, &words::CONCLUDING) && is(1, &words::SUBJECT_OF_CHOICE);
+    let begins = concludes || is(0, &words::BEGINS_CASE) || is(0, &words::FIRST_PERSON);
+    let case = (condition || begins) && head.windows(2).next_back().is_some_and(states)
         || condition && (set_off(last) || head.last().is_some_and(apart))
         || head.len() == 2 && is(0, &words::FIRST_PERSON) && is(1, &words::GETS);
     let denies_it = |it: &[&str]| is_denial(it[0]) && words_of(value).eq([it[1]]);
@@ -406,7 +410,10 @@ fn retracts(clause: &str, first: bool) -> bool {
         let alone = |it: &&str| words::OPENS_CORRECTION_ALONE.contains(it);
         return no || first && words.first().is_some_and(alone);
     };
-    let phrase = takes_back_in_words(&clause[words::offset(clause, subject)..]);
+    let from = &clause[words::offset(clause, subject)..];
+    // "However, the question asks for the remainder"
+    let contrasts = words::CORRECTS.contains(words::first_word(clause.trim_start()));
+    let phrase = takes_back_in_words(from) || contrasts && words::NOT_YET.begin(from).is_some();
     let near = &said[1..said.len().min(7)];
     let any = |list: &words::List| near.iter().any(|word| list.contains(word));
     let denied = said.iter().take(7).any(|word| is_denial(word));

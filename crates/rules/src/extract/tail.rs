@@ -67,17 +67,14 @@ fn base(text: &str) -> Option<(Range<usize>, usize)> {
     if !matches!(text.as_bytes(), [b' ', b'i' | b'(' | b'b', ..]) {
         return None;
     }
-    for open in OPENS.split('|') {
-        if let Some(rest) = text.strip_prefix(open) {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            if (1..=2).contains(&digits) {
-                let base = open.len()..open.len() + digits;
-                let close = rest[digits..].starts_with([')', '$']) && open.contains(['(', '$']);
-                return Some((base.clone(), base.end + usize::from(close)));
-            }
-        }
-    }
-    None
+    OPENS.split('|').find_map(|open| {
+        let rest = text.strip_prefix(open)?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let base = open.len()..open.len() + digits;
+        let close = rest[digits..].starts_with([')', '$']) && open.contains(['(', '$']);
+        let end = base.end + usize::from(close);
+        (1..=2).contains(&digits).then_some((base, end))
+    })
 }
 
 /// The length of the blanks and ties that `text` begins with, on one line.
@@ -227,7 +224,12 @@ fn unit_word(text: &str) -> &str {
     // A name such as "m1" or a hyphenated word is no unit.
     let glued = after.starts_with(words::is_digit) && word.len() > 2
         || after.starts_with('-') && after[1..].starts_with(|it: char| it.is_alphabetic());
-    if glued { "" } else { word }
+    // "basis points", "inches of mercury": names of up to four words.
+    let begins = words::UNIT_PREFIX.contains(word) || words::is_unit(word);
+    let said = words::words_of(text).take(4 * usize::from(begins));
+    let names = said.map(|it| &text[..words::offset(text, it) + it.len()]);
+    let named = names.filter(|it| words::is_unit(it)).last();
+    if glued { "" } else { named.unwrap_or(word) }
 }
 
 /// `^2`, `^{-1}`, `²`, a digit.
@@ -270,17 +272,12 @@ fn unit_group(text: &str) -> Option<usize> {
         let measured = words::is_unit(words::first_word(name.trim_start()));
         return (measured && inner[length..].starts_with('$')).then_some(length + 2);
     }
-    for command in "\\text \\mathrm \\mbox \\textrm \\textnormal \\operatorname".split(' ') {
-        if let Some(rest) = text.strip_prefix(command) {
-            let group = super::symbols::group(rest);
-            if group == 0 {
-                continue;
-            }
-            let end = command.len() + group;
-            return Some(end + exponent(&text[end..]));
-        }
-    }
-    None
+    let mut commands = r"\text \mathrm \mbox \textrm \textnormal \operatorname".split(' ');
+    commands.find_map(|command| {
+        let group = super::symbols::group(text.strip_prefix(command)?);
+        let end = command.len() + group;
+        (group > 0).then(|| end + exponent(&text[end..]))
+    })
 }
 
 /// What is counted: "ways" of "different ways to …".

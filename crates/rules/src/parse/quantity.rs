@@ -197,7 +197,8 @@ fn suffix(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
         Suffix::Percent => quantity.percent = true,
         Suffix::Currency(code, parts) => {
             if parts != 1 {
-                quantity.value = part(&quantity.value, parts);
+                let part = Rational::from_parts(1.into(), parts.into());
+                quantity.value = scaled(quantity.value.clone(), part);
                 quantity.places = quantity.places.map(|places| places + 2);
             }
             if quantity
@@ -295,11 +296,7 @@ fn compound(parser: &mut Parser<'_>, quantity: &mut Quantity) -> Parsed<()> {
             parser.seek(end);
             (part, part_unit.size)
         };
-        let ratio = size / &unit.size;
-        let part = match value {
-            Expr::Number(value) => Expr::Number(value * ratio),
-            other => Expr::product(vec![Expr::Number(ratio), other]),
-        };
+        let part = scaled(value, size / &unit.size);
         quantity.value = match (
             std::mem::replace(&mut quantity.value, Expr::integer(0)),
             part,
@@ -327,10 +324,9 @@ fn minutes(parser: &Parser<'_>) -> Option<(Expr, u32, usize)> {
     Some((value, if count == 1 { 60 } else { 3600 }, end))
 }
 
-fn part(expr: &Expr, parts: u32) -> Expr {
-    let factor = Rational::from_parts(1.into(), parts.into());
-    match expr {
+fn scaled(value: Expr, factor: Rational) -> Expr {
+    match value {
         Expr::Number(value) => Expr::Number(value * factor),
-        other => Expr::product(vec![Expr::Number(factor), other.clone()]),
+        other => Expr::product(vec![Expr::Number(factor), other]),
     }
 }
