@@ -81,7 +81,6 @@ pub(crate) struct VerifySettings {
 /// Writes a pair and its verdict for a person.
 pub(crate) type Explain<'e> = &'e (dyn Fn(&[String], &str, &Verification) -> String + Sync);
 
-/// What a run came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub rows: usize,
@@ -158,17 +157,14 @@ impl Decimals {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VerifyError {
-    /// An input could not be read.
     #[error(transparent)]
     Input(#[from] DatasetError),
     #[error("could not write the output: {0}")]
     Output(#[from] io::Error),
-    /// The file of the output could not be written.
     #[error(transparent)]
     File(#[from] OutputError),
     #[error("{0}")]
     Settings(String),
-    /// The thread that reads could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
     #[error("an error of juror itself ({0}); please report it with the input")]
@@ -238,6 +234,16 @@ impl VerifySettings {
         Pair::parse(&String::from_utf8_lossy(row), &self.columns, &self.keep)
     }
 
+    fn unanswered(&self, index: usize, pair: Option<&Pair>, error: String) -> Answered {
+        let id = pair.and_then(|pair| pair.id.as_deref());
+        Answered {
+            text: self.json(id, index, Err(&error), pair.map(|pair| &pair.kept)),
+            verdict: Err(error),
+            kept: Vec::new(),
+            open: false,
+        }
+    }
+
     /// Verifies the line at `index`, with what is known of decimal marks.
     fn answer(
         &self,
@@ -249,14 +255,7 @@ impl VerifySettings {
     ) -> Answered {
         let bad = |pair: Option<&Pair>, error: &str| {
             let error = format!("{}:{}: {error}", line.source, line.number);
-            let id = pair.and_then(|pair| pair.id.as_deref());
-            let text = self.json(id, index, Err(&error), pair.map(|pair| &pair.kept));
-            Answered {
-                verdict: Err(error),
-                text,
-                kept: Vec::new(),
-                open: false,
-            }
+            self.unanswered(index, pair, error)
         };
         let pair = match self.pair(line) {
             Ok(pair) => pair,
@@ -298,9 +297,9 @@ impl VerifySettings {
         let verification = match verified {
             Ok(verification) => verification,
             Err(why) => {
-                let error =
+                let why =
                     format!("an error of the verifier itself ({why}); please report this row");
-                return bad(Some(&pair), &error);
+                return bad(Some(&pair), &why);
             }
         };
         let id = pair.id.as_deref();
@@ -465,14 +464,9 @@ impl VerifySettings {
                 let index = counts.rows + place;
                 panics::guarded(|| self.answer(&common, explain, index, line, decimals))
                     .unwrap_or_else(|why| {
-                        let error =
+                        let why =
                             format!("an error of juror itself ({why}); please report this row");
-                        Answered {
-                            text: self.json(None, index, Err(&error), None),
-                            verdict: Err(error),
-                            kept: Vec::new(),
-                            open: false,
-                        }
+                        self.unanswered(index, None, why)
                     })
             };
             let numbered = batch.par_iter().enumerate();
@@ -511,7 +505,6 @@ impl VerifySettings {
 
 #[derive(Debug)]
 struct RowLine {
-    /// The input that it is of.
     source: Arc<str>,
     /// Its place there, from 1.
     number: usize,
@@ -528,12 +521,10 @@ impl Drop for Abandon {
     }
 }
 
-/// What a row came to.
 struct Answered {
     /// Verdict and status, or why a row is no pair.
     verdict: Result<(Option<bool>, Status), String>,
     text: Vec<u8>,
-    /// Which of the keys to be kept it has.
     kept: Vec<bool>,
     /// Whether its verdict depends on what a comma or a point is.
     open: bool,

@@ -54,20 +54,14 @@ impl FromStr for LengthDistribution {
             let median: f64 = median.trim().parse().map_err(|_| fail())?;
             let deviation: f64 = deviation.trim().parse().map_err(|_| fail())?;
             let sound = (1.0..1e6).contains(&median) && (0.0..=3.0).contains(&deviation);
-            return if sound {
-                Ok(Self::LogNormal(median, deviation))
-            } else {
-                Err(fail())
-            };
+            let found = sound.then_some(Self::LogNormal(median, deviation));
+            return found.ok_or_else(fail);
         }
         if let Some((from, to)) = text.split_once('-') {
             let from = from.trim().parse().map_err(|_| fail())?;
             let to = to.trim().parse().map_err(|_| fail())?;
-            return if from <= to && to < 1 << 20 {
-                Ok(Self::Range(from, to))
-            } else {
-                Err(fail())
-            };
+            let sound = from <= to && to < 1 << 20;
+            return sound.then_some(Self::Range(from, to)).ok_or_else(fail);
         }
         match text.trim().parse() {
             Ok(length) if length < 1 << 20 => Ok(Self::Fixed(length)),

@@ -47,13 +47,8 @@ pub(super) struct CalibrateArguments {
 }
 
 pub(super) fn run(arguments: &CalibrateArguments) -> Result<u8, Failure> {
-    let out = arguments.output.as_ref();
-    let out = out.filter(|path| path.as_os_str() != "-");
-    let out = output::open(
-        &mut output::outputs(arguments.force),
-        out,
-        Mark::CALIBRATION,
-    )?;
+    let mut outputs = output::outputs(arguments.force);
+    let out = output::open_json(&mut outputs, arguments.output.as_ref(), Mark::CALIBRATION)?;
     let fit = if arguments.isotonic {
         fit_isotonic
     } else {

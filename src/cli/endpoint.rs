@@ -15,7 +15,6 @@ use juror_hub::Want;
 use juror_judge::endpoint::{EndpointSettings, LIMIT_AT_ONCE, MOST_AT_ONCE, PATIENCE, is_address};
 use juror_judge::judge::JudgeModel;
 
-/// The environment variable of a server's key.
 const KEY: &str = "JUROR_ENDPOINT_KEY";
 
 /// A judge that runs elsewhere.
@@ -51,9 +50,10 @@ pub(super) struct EndpointArguments {
     #[arg(long, value_name = "IN,OUT", value_parser = price, help_heading = ENDPOINT)]
     pub(super) price: Option<(f64, f64)>,
     #[arg(skip)]
-    is_of_several: bool,
-    #[arg(skip)]
     pub(super) answer_in_reasoning: bool,
+    /// Keys of each request, where --endpoint-body says nothing else.
+    #[arg(skip)]
+    pub(super) default_body: Map<String, Value>,
 }
 
 pub(super) const ENDPOINT: &str = "Endpoint (a judge behind a server)";
@@ -65,11 +65,6 @@ impl EndpointArguments {
             Some(url) if !is_address(model) => format!("{}#{model}", url.trim()),
             _ => model.to_owned(),
         }
-    }
-
-    /// Marks the arguments as those of one judge among several, some of which may run here.
-    pub(super) fn of_several(&mut self) {
-        self.is_of_several = true;
     }
 
     /// Refuses judges of which several servers would be given one key.
@@ -101,6 +96,8 @@ impl EndpointArguments {
             None => std::env::var(KEY).ok().filter(|key| !key.trim().is_empty()),
             Some(path) => Some(read_key(path)?),
         };
+        let mut body = self.default_body.clone();
+        body.extend(self.endpoint_body.clone().unwrap_or_default());
         Ok(EndpointSettings {
             key,
             most_at_once: self.max_concurrency.map_or(MOST_AT_ONCE, |n| n as usize),
@@ -108,7 +105,7 @@ impl EndpointArguments {
             most_tokens: self.max_total_tokens,
             patience: self.endpoint_timeout.map_or(PATIENCE, Duration::from_secs),
             tokenizer: None,
-            body: self.endpoint_body.clone().unwrap_or_default(),
+            body,
             answer_in_reasoning: self.answer_in_reasoning,
         })
     }
@@ -122,8 +119,8 @@ impl EndpointArguments {
     ) -> Result<JudgeModel, Failure> {
         let name = self.name(model);
         if !is_address(&name) {
-            if !self.is_of_several {
-                self.check_unused().or_usage()?;
+            if let Some(url) = &self.endpoint {
+                bail_usage!("--endpoint {url}: an address begins with http:// or https://");
             }
             return Ok(JudgeModel::Here(download::resolve_adapted(
                 &name, adapter, want,
@@ -140,31 +137,6 @@ impl EndpointArguments {
             settings.tokenizer = Some(download::resolve(tokenizer, Want::Description)?);
         }
         Ok(juror_judge::by_name::find(&name, want, &settings, &|_| {})?)
-    }
-
-    /// Refuses what is for servers where none is asked.
-    fn check_unused(&self) -> anyhow::Result<()> {
-        if let Some(url) = &self.endpoint {
-            bail!("--endpoint {url}: an address begins with http:// or https://");
-        }
-        for (name, given) in [
-            ("--endpoint-key-file", self.endpoint_key_file.is_some()),
-            ("--tokenizer", self.tokenizer.is_some()),
-            ("--max-concurrency", self.max_concurrency.is_some()),
-            (
-                "--max-requests-per-minute",
-                self.max_requests_per_minute.is_some(),
-            ),
-            ("--max-total-tokens", self.max_total_tokens.is_some()),
-            ("--endpoint-timeout", self.endpoint_timeout.is_some()),
-            ("--endpoint-body", self.endpoint_body.is_some()),
-            ("--price", self.price.is_some()),
-        ] {
-            if given {
-                bail!("{name} is of a server that is asked: give its address with --endpoint too");
-            }
-        }
-        Ok(())
     }
 }
 

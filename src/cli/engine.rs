@@ -19,7 +19,7 @@ pub(super) struct ModelArguments {
     #[arg(long, value_name = "DEVICE", default_value = "auto", help_heading = JUDGE)]
     pub(super) device: DeviceChoice,
     /// What weights, and with them keys and values, are stored in: f32, f16, bf16, or auto: on the CPU weights as in the
-    /// checkpoint, keys and values in f32, in f16 beside quantised weights; bf16 on a GPU
+    /// checkpoint, keys and values in f32, in f16 with quantised weights; bf16 on a GPU
     #[arg(long, value_name = "TYPE", default_value = "auto", value_parser = PrecisionChoice::parse_dtype, help_heading = JUDGE)]
     dtype: DtypeOrAuto,
     /// Store weights smaller: `q8_0` or `q4k` on the CPU, fp8 on an NVIDIA GPU; `stored` keeps those of a checkpoint in FP8, GPTQ or AWQ there

@@ -1,7 +1,8 @@
 //! `--join`: rows that lie in two files, such as the answers of a batch and its requests.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufWriter, Write as _};
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -10,9 +11,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use super::{Failure, OrFail, counted_are, say};
+use super::{Failure, OrFail, USAGE, counted_are, say};
 use crate::cli::rows::INPUT;
-use juror_data::{Field, Preset, each_row, is_marked_none};
+use juror_data::{Field, Preset, each_row, is_marked_none, stands_for};
 
 /// Where what is not in the rows is.
 #[derive(Debug, Clone, Args)]
@@ -31,13 +32,19 @@ type Raw = BTreeMap<String, Box<RawValue>>;
 type Known = HashMap<String, (Raw, Option<Box<RawValue>>)>;
 
 impl JoinArguments {
-    /// Puts a file with all in the place of `rows`, if there are such files; it is there as long as its folder is kept.
-    pub(super) fn join(&self, rows: &mut Vec<PathBuf>) -> Result<Option<TempDir>, Failure> {
+    /// Puts files with all in the place of `rows`, if there is something to join; they are there as long as their folder is kept. With `skip_bad` rows that cannot
+    /// be joined are left out.
+    pub(super) fn join(
+        &self,
+        rows: &mut Vec<PathBuf>,
+        skip_bad: bool,
+    ) -> Result<Option<TempDir>, Failure> {
         if self.join.is_empty() {
             return Ok(None);
         }
         let mut known = Known::new();
-        each(&self.join, &self.on, |place, name, mut row| {
+        let (on, mut skipped) = (&self.on, skip_bad.then(Vec::new));
+        each(&self.join, on, &mut skipped, |_, place, name, mut row| {
             let body = row.get("body").or(row.get("params"));
             let body = body.and_then(|body| serde_json::from_str::<Raw>(body.get()).ok());
             let asked = ["messages", "prompt", "input"].map(|key| body.as_ref()?.get(key).cloned());
@@ -54,12 +61,15 @@ impl JoinArguments {
             self.add(place, whole, row)
         })?;
         let folder = tempfile::tempdir().or_fail()?;
-        let first = rows.first().and_then(|path| path.file_name());
-        // Named after the first file; it is no longer compressed.
-        let name = format!("{}.jsonl", first.unwrap_or_default().display());
-        let path = folder.path().join(name);
-        self.write(&path, rows, &known)?;
-        *rows = vec![path];
+        let paths = self.write(folder.path(), rows, &known, &mut skipped)?;
+        if let [first, ..] = &skipped.unwrap_or_default()[..] {
+            say(&format!(
+                "not all rows were joined; the first left out is {first}"
+            ));
+        }
+        if !paths.is_empty() {
+            *rows = paths;
+        }
         Ok(Some(folder))
     }
 
@@ -91,15 +101,28 @@ impl JoinArguments {
         )
     }
 
-    fn write(&self, path: &Path, rows: &[PathBuf], known: &Known) -> Result<(), Failure> {
-        let mut out = BufWriter::new(std::fs::File::create(path).or_fail()?);
-        let (mut failed, on) = (0, &self.on);
-        each(rows, on, |place, name, row| {
+    /// Writes the rows of each file into one of `folder`, on the lines where they were.
+    fn write(
+        &self,
+        folder: &Path,
+        rows: &[PathBuf],
+        known: &Known,
+        skipped: &mut Option<Vec<String>>,
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let mut out: Option<(String, File, usize)> = None;
+        let (mut paths, mut failed, on) = (Vec::new(), 0, &self.on);
+        each(rows, on, skipped, |(file, line), place, name, row| {
             let Some(own) = known.get(&name) else {
                 bail_usage!(
                     "{place}: no row of --join has the `{on}` {name:?}: give all files that the batch was made from"
                 );
             };
+            if out.as_ref().is_none_or(|(of, ..)| of != file) {
+                let path = folder.join(format!("{}.jsonl", paths.len()));
+                out = Some((file.to_owned(), File::create(&path).or_fail()?, 0));
+                stands_for(path.clone(), file.to_owned());
+                paths.push(path);
+            }
             if row.get("error").is_some_and(|error| error.get() != "null") {
                 failed += 1;
                 return Ok(());
@@ -115,15 +138,22 @@ impl JoinArguments {
                 }
                 _ => {}
             }
-            let whole = serde_json::to_string(&whole).or_fail()?;
-            writeln!(out, "{whole}").or_fail()
+            // Between the parts of a value there may be line breaks, in a text none.
+            let whole = serde_json::to_string(&whole).or_fail()?.replace('\n', " ");
+            if let Some((_, out, lines)) = &mut out {
+                let blank = "\n".repeat(line.saturating_sub(*lines + 1));
+                *lines += blank.len() + 1;
+                out.write_all(format!("{blank}{whole}\n").as_bytes())
+                    .or_fail()?;
+            }
+            Ok(())
         })?;
         if failed > 0 {
             let failed = counted_are(failed, "row");
             let text = format!("{failed} left out, with an error instead of an answer");
             say(&text);
         }
-        out.flush().or_fail()
+        Ok(paths)
     }
 }
 
@@ -145,23 +175,33 @@ fn asks(asked: &RawValue, question: &str) -> bool {
     text(asked).is_some_and(is_in)
 }
 
-/// Hands each row of files to `take`, with where it is and what it has under the key `on`.
+/// Hands each row of files to `take`, with where it is (file and line, and as text) and what it has under the key `on`. Where the rows are at fault that are
+/// skipped, says why in `skipped`.
 fn each(
     files: &[PathBuf],
     on: &str,
-    mut take: impl FnMut(&str, String, Raw) -> Result<(), Failure>,
+    skipped: &mut Option<Vec<String>>,
+    mut take: impl FnMut((&str, usize), &str, String, Raw) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    each_row(files, |file, place, row| {
-        let place = format!("{file}:{place}");
+    each_row(files, |file, line, row| {
+        let place = format!("{file}:{line}");
         let row = row.map_err(anyhow::Error::msg);
         let row = row.and_then(|row| Ok(serde_json::from_slice(row)?));
-        let row = row.with_context(|| place.clone()).or_usage()?;
-        let name = name(&place, &row, on)?;
-        take(&place, name, row)
+        let row = row.with_context(|| place.clone()).or_usage();
+        let taken = row.and_then(|row| {
+            let name = name(&place, &row, on)?;
+            take((file, line), &place, name, row)
+        });
+        match (taken, skipped.as_mut()) {
+            (Err(failure), Some(skipped)) if failure.code == USAGE => {
+                skipped.push(format!("{:#}", failure.error));
+                Ok(())
+            }
+            (taken, _) => taken,
+        }
     })
 }
 
-/// What a row has under the key `on`.
 fn name(place: &str, row: &Raw, on: &str) -> Result<String, Failure> {
     let value = row.get(on);
     match value.and_then(|value| serde_json::from_str(value.get()).ok()) {

@@ -45,7 +45,6 @@ pub(super) fn pages(folder: &Path, force: ForceArgument) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The pages of a command and of all commands in it.
 fn all_of(command: clap::Command) -> Vec<Man> {
     let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
     let mut pages: Vec<Man> = shown.cloned().flat_map(all_of).collect();

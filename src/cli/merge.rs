@@ -16,7 +16,7 @@ use juror_judge::judge::consensus::{ConsensusBuilder, ConsensusSummary};
 /// Join the outputs of all shards of one input, in the order of the input.
 #[derive(Debug, Args)]
 pub(super) struct MergeArguments {
-    /// The JSONL output of every shard, each with its journal beside it
+    /// The JSONL output of every shard, each with its journal next to it
     #[arg(value_name = "OUTPUT", required = true)]
     outputs: Vec<PathBuf>,
     /// Where all verdicts go: .jsonl, .csv or .parquet

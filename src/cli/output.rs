@@ -221,7 +221,9 @@ impl OutputArguments {
         let out = out.map(|out| shard_in_name(out, shard));
         let out = out.transpose().or_usage()?;
         if self.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
-            bail_usage!("--skip-bad sets bad lines aside beside the output: name a file with `-o`");
+            bail_usage!(
+                "--skip-bad sets bad lines aside in a file next to the output: name a file with `-o`"
+            );
         }
         if let Some(out) = &out {
             OutputFormat::from_path(out).or_usage()?;

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use clap::Args;
+use serde_json::{Map, Value};
 
 use super::rows::{number, whole};
 use juror_engine::engine::Sampling;
@@ -40,6 +41,17 @@ impl SamplingArguments {
             .map_or(Ok(()), |tokens| check_new_tokens(tokens as usize, context))
     }
 
+    /// Values that choose nothing, as keys of a request: where they are not sent, a server takes values of its own.
+    pub(super) fn without_choice(&self) -> Map<String, Value> {
+        let given = [
+            ("top_p", self.top_p.filter(|p| *p >= 1.0).map(|_| 1)),
+            ("top_k", self.top_k.filter(|k| *k == 0).map(|_| 0)),
+            ("min_p", self.min_p.filter(|p| *p == 0.0).map(|_| 0)),
+        ];
+        let given = given.into_iter();
+        Map::from_iter(given.filter_map(|(key, value)| Some((key.to_owned(), value?.into()))))
+    }
+
     /// How tokens are chosen, and how many at most: as the user says, else as recommended.
     pub(super) fn resolve(&self, recommended: &RunOptions) -> anyhow::Result<(Sampling, usize)> {
         let sampling = Sampling {
@@ -55,7 +67,7 @@ impl SamplingArguments {
                 ("--top-p", self.top_p.is_some_and(|p| p < 1.0)),
                 ("--min-p", self.min_p.is_some_and(|p| p > 0.0)),
             ];
-            refuse_chance(self.trials, &for_chance)?;
+            refuse_chance(("--trials", self.trials), &for_chance)?;
         }
         let max_new_tokens = self
             .max_new_tokens
@@ -75,11 +87,14 @@ pub(super) fn check_new_tokens(tokens: usize, context: usize) -> anyhow::Result<
     Ok(())
 }
 
-/// Refuses what is for chance at temperature 0: several trials, and the options that are given of `for_chance`.
-fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()> {
-    if trials > 1 {
+/// Refuses what is for chance at temperature 0: several generations, by this option, and the options that are given of `for_chance`.
+pub(super) fn refuse_chance(
+    (option, count): (&str, u32),
+    for_chance: &[(&str, bool)],
+) -> anyhow::Result<()> {
+    if count > 1 {
         bail!(
-            "--trials {trials} at temperature 0: greedy generations are all the same, so more than one changes nothing; leave \
+            "{option} {count} at temperature 0: greedy generations are all the same, so more than one changes nothing; leave \
              --temperature out, or give one above 0"
         );
     }
@@ -92,8 +107,6 @@ fn refuse_chance(trials: u32, for_chance: &[(&str, bool)]) -> anyhow::Result<()>
     Ok(())
 }
 
-/// How often each sample may be asked about.
 pub(super) const MOST_TRIALS: u32 = 1_000_000;
 
-/// Heading of what chooses tokens.
 pub(super) const SAMPLING: &str = "Sampling";

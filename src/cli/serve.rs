@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::endpoint::{ENDPOINT, EndpointArguments, read_key};
@@ -87,7 +88,7 @@ struct ServerArguments {
     insecure: bool,
     /// What clients of OpenAI's API may call the model, in place of --model's name; answers, `/v1/models` and metrics have it. Verdicts
     /// name the model itself
-    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = SERVER)]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = NonEmptyStringValueParser::new(), help_heading = SERVER)]
     served_model_name: Vec<String>,
     /// Reward of a judgement that failed, for trainers that cannot leave a sample out (`/get_reward`, `/reward`) [default: null]
     #[arg(long, value_name = "REWARD", allow_negative_numbers = true, value_parser = finite, help_heading = SERVER)]
@@ -189,7 +190,7 @@ fn resolve(mut arguments: ServeArguments) -> Result<ServerSetup, Failure> {
         let reward = *given.get_or_insert(RewardPolicy::Outcome);
         if reward.of_values(None, Some(true), None).is_none() {
             bail_usage!(
-                "--reward {reward} gives no right answer a reward beside --rules only, which says nothing of the process: leave it out"
+                "--reward {reward} gives no right answer a reward with --rules only, which says nothing of the process: leave it out"
             );
         }
     }
@@ -392,7 +393,6 @@ fn several(
         bail_usage!("--tensor-parallel is for one judge of several: NCCL takes one group on a GPU");
     }
     for (_, line) in &mut lines {
-        line.endpoint.of_several();
         let protocol = several::check(&line.judge, &line.endpoint, &line.sampling)?;
         check_protocol(protocol.as_ref()).or_usage()?;
     }

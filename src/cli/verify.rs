@@ -80,7 +80,7 @@ pub(super) struct VerifyArguments {
     /// Longest line that is read; a longer one is no pair
     #[arg(long, value_name = "N", default_value_t = LineLimit::DEFAULT.0, value_parser = clap::value_parser!(u32).range(1..))]
     max_line_bytes: u32,
-    /// Tell a person what was found in each text, how it was read, what decided, and what was left over where nothing did
+    /// Explain each verdict: what was found in each text, how it was read, what decided, and what was left over where nothing did
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -148,7 +148,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         format: arguments.pattern.unwrap_or_default(),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
-        let why = "says where rows have what: leave it out beside --gold and --pred";
+        let why = "says where rows have what: leave it out with --gold and --pred";
         arguments.columns.refuse(why)?;
         return one(&settings, gold, pred, arguments.explain);
     }

@@ -1,6 +1,6 @@
-//! Options that change nothing beside others are refused, so that nobody believes that they did.
+//! Options that change nothing with others are refused, so that nobody believes that they did.
 //!
-//! `--seed` is always accepted: where nothing is left to chance, every seed gives what is asked for. `--trials` beside `--rules
+//! `--seed` is always accepted: where nothing is left to chance, every seed gives what is asked for. `--trials` with `--rules
 //! only` is too: it decides how many lines there are.
 
 use std::path::PathBuf;
@@ -54,10 +54,10 @@ impl Given<'_> {
         have_no_effect: bool,
         headings: &[&str],
         others: &[&str],
-        beside: &str,
+        because: &str,
     ) -> anyhow::Result<()> {
         match self.all(headings, others).next() {
-            Some(name) if have_no_effect => bail!("--{name} changes nothing {beside}"),
+            Some(name) if have_no_effect => bail!("--{name} changes nothing {because}"),
             _ => Ok(()),
         }
     }
@@ -95,8 +95,9 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         "here: only the summary of `juror judge` says what was spent; leave it out",
     )?;
     let model = matches.try_get_one::<String>("model").ok().flatten();
+    let is_elsewhere = given.has("endpoint") || model.is_some_and(|model| is_address(model));
     given.refuse(
-        given.has("endpoint") || model.is_some_and(|model| is_address(model)),
+        is_elsewhere,
         &[ENGINE],
         &["device", "dtype", "quantize", "kv_dtype", "gpus"],
         "where a server judges: the model runs there; leave it out",
@@ -111,6 +112,15 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         ("verify", _) => verify(&given),
         ("gsm8k", _) => gsm8k(&given),
         _ => Ok(()),
+    }?;
+    // Of several judges each may be elsewhere; answers in reasoning are those of rows too.
+    let are_several = given.has("cascade") || given.has("panel");
+    let mut of_servers = given.all(&[ENDPOINT], &[]);
+    match of_servers.find(|name| *name != "answer-in-reasoning") {
+        Some(name) if !is_elsewhere && !are_several => {
+            bail!("--{name} is of a server that is asked: give its address with --endpoint too")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -120,22 +130,17 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
             "--force changes nothing without an output: no file is written that could replace another; leave it out, or name one"
         );
     }
-    quoting(given)
-}
-
-fn quoting(given: &Given) -> anyhow::Result<()> {
-    if !given.has("quote_formulas") {
-        return Ok(());
-    }
-    let output = given.matches.get_one::<PathBuf>("output");
-    if !output
-        .is_some_and(|out| OutputFormat::from_path(out).is_ok_and(|of| of == OutputFormat::Csv))
-    {
-        bail!(
-            "--quote-formulas changes nothing without -o OUT.csv: only spreadsheets read formulas; leave it out"
-        );
-    }
-    Ok(())
+    let output = given.matches.try_get_one::<PathBuf>("output");
+    let format = output
+        .ok()
+        .flatten()
+        .map(|out| OutputFormat::from_path(out));
+    given.refuse(
+        !matches!(format, Some(Ok(OutputFormat::Csv))),
+        &[],
+        &["quote_formulas"],
+        "without -o OUT.csv: only spreadsheets read formulas; leave it out",
+    )
 }
 
 /// Options of a model, where the rules judge alone.
@@ -153,7 +158,7 @@ fn without_model(given: &Given) -> anyhow::Result<()> {
         let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
         if let Some(option) = option {
             bail!(
-                "--{option} changes nothing beside --rules only, which asks no model: leave one of them out"
+                "--{option} changes nothing with --rules only, which asks no model: leave one of them out"
             );
         }
     }
@@ -163,14 +168,18 @@ fn without_model(given: &Given) -> anyhow::Result<()> {
 fn judge(given: &Given) -> anyhow::Result<()> {
     without_model(given)?;
     verdicts(given)?;
-    if given.has("restart") && given.has("dry_run") {
-        bail!("--restart changes nothing beside --dry-run, which leaves the journal as it is");
-    }
     given.refuse(
         given.has("dry_run"),
         &[],
-        &["summary_json", "consensus", "hard", "cache", "allow_open"],
-        "beside --dry-run, which judges and writes nothing: leave it out",
+        &[
+            "restart",
+            "summary_json",
+            "consensus",
+            "hard",
+            "cache",
+            "allow_open",
+        ],
+        "with --dry-run, which judges and writes nothing: leave it out",
     )
 }
 
@@ -189,7 +198,7 @@ fn rules(given: &Given) -> anyhow::Result<()> {
         given.matches.get_one("rules") == Some(&RulesMode::Off),
         &[],
         &["rules_profile", "rules_config", "boxed_only"],
-        "beside --rules off: leave one of them out",
+        "with --rules off: leave one of them out",
     )?;
     if given.has("audit")
         && !given.has("cascade")
@@ -226,7 +235,7 @@ fn attack(given: &Given) -> anyhow::Result<()> {
         given.has("rows_out"),
         &[ENGINE, SAMPLING],
         &["json", "free", "device", "dtype", "quantize", "kv_dtype"],
-        "beside --rows-out, which judges nothing: leave it out",
+        "with --rows-out, which judges nothing: leave it out",
     )
 }
 
@@ -251,7 +260,7 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
         given.has("solve"),
         &[],
         &["columns", "preset"],
-        "beside --solve, whose responses are in keys that are known: leave it out, or name those of --data with --data-columns",
+        "with --solve, whose responses are in keys that are known: leave it out, or name those of --data with --data-columns",
     )?;
     given.refuse(
         !given.has("solve"),
@@ -267,8 +276,8 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
 
 fn verify(given: &Given) -> anyhow::Result<()> {
     let of_files = ["max_line_bytes", "quiet", "allow_open"];
-    let beside = "beside --gold and --pred: leave it out";
-    given.refuse(given.has("gold"), &[], &of_files, beside)?;
+    let because = "with --gold and --pred: leave it out";
+    given.refuse(given.has("gold"), &[], &of_files, because)?;
     let compat = given.matches.get_raw("profile");
     let compat = compat.and_then(|mut it| it.next());
     if given.has("decimal") && compat.is_some_and(|it| it == "compat") {

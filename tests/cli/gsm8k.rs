@@ -793,7 +793,7 @@ fn wrong_inputs_are_told() {
             "changes nothing under --config 0-shot",
         ),
         ("--config 3-shot", "3-shot"),
-        ("--columns id=x", "--columns changes nothing beside --solve"),
+        ("--columns id=x", "--columns changes nothing with --solve"),
     ] {
         solve(&folder, arguments).expect(2, &[said]);
     }

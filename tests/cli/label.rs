@@ -686,4 +686,23 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         2,
         &["mixed.jsonl:1: no row of --join has the `custom_id` \"a\""],
     );
+    // What is wrong with a row that is joined is said of the user's file and line, and a bad one ends no run that may skip it.
+    let bare = json!({"custom_id": "e", "response": "5"}).to_string();
+    folder.write("torn.jsonl", format!("{{\"custom\n{bare}\n\n{said}\n"));
+    folder.write(
+        "asks.jsonl",
+        format!("{asked}\n{}\n", json!({"custom_id": "e", "answer": "5"})),
+    );
+    let torn =
+        "judge torn.jsonl --join asks.jsonl right.jsonl --rules only -o torn.out.jsonl --force";
+    folder.run_words(torn).expect(2, &["torn.jsonl:1:"]);
+    let ran = folder.run_words(&format!("{torn} --skip-bad"));
+    ran.expect(0, &["the first left out is torn.jsonl:1:", "1 ok"]);
+    assert_eq!(folder.lines("torn.out.jsonl")[0]["id"], "d");
+    let bad = folder.lines("torn.out.jsonl.rejected.jsonl").remove(0);
+    assert_eq!(
+        (&bad["file"], &bad["line"]),
+        (&json!("torn.jsonl"), &json!(2)),
+        "{bad}"
+    );
 }

@@ -151,7 +151,7 @@ fn what_makes_no_sense_of_a_rubric_is_refused() {
         (&["--rules", "first"], "neither process nor outcome"),
         (
             &["--rules", "only"],
-            "--rubric changes nothing beside --rules only",
+            "--rubric changes nothing with --rules only",
         ),
         (&["--decide-only"], "neither process nor outcome"),
         (&["--min-confidence", "0.9"], "neither process nor outcome"),

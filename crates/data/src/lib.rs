@@ -56,7 +56,7 @@ pub use columns::{ColumnError, ColumnMap, ColumnsUsed, Field, tally};
 pub use content_part::{ContentPart, REASONING};
 pub use error::{BadLines, DatasetError};
 pub use input::{
-    LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources,
+    LineLimit, Next, RowReader, Source, file_number, is_rows_file, read_text, sources, stands_for,
 };
 pub use json_text::{is_marked_none, without_nan};
 pub use keep::Keep;

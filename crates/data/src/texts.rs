@@ -165,7 +165,6 @@ pub struct Pair {
     pub id: Option<String>,
     /// The reference answer: of several, any of which is right, all of them.
     pub references: Vec<String>,
-    /// As [`Sample::other_form`].
     pub other_form: Option<String>,
     pub response: String,
     /// Settings that differ from those of the run.

@@ -26,10 +26,8 @@ pub struct VerdictLine<'l> {
     /// The id of the row, if the row has a list of responses.
     #[serde(borrow, default)]
     pub group: Option<Cow<'l, str>>,
-    /// The trial, from 0.
     #[serde(default)]
     pub trial: u32,
-    /// The state it ended in.
     pub status: Status,
     process: Option<bool>,
     outcome: Option<bool>,

@@ -94,7 +94,9 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
     let out = out.map(|out| shard_in_name(out, arguments.rows.shard));
     let out = out.transpose().or_usage()?;
     if arguments.skip_bad && !out.as_deref().is_some_and(has_place_beside) {
-        bail_usage!("--skip-bad sets bad lines aside beside the output: name a file with `-o`");
+        bail_usage!(
+            "--skip-bad sets bad lines aside in a file next to the output: name a file with `-o`"
+        );
     }
     let mut outputs = output::outputs(arguments.force);
     let rejected = out

@@ -187,7 +187,7 @@ pub(in crate::cli) fn answers_file(
 ) -> Result<OutputFile, Failure> {
     if !has_place_beside(out) || out.as_os_str() == "-" {
         bail_usage!(
-            "{}: the answers need a file, beside which the journal lies: name one with -o",
+            "{}: the answers need a file, next to which the journal lies: name one with -o",
             out.display()
         );
     }

@@ -45,7 +45,7 @@ pub(super) struct EvalArguments {
     /// More verdicts on the same samples, each compared with the first
     #[arg(long, value_name = "VERDICTS", num_args = 1..)]
     compare: Vec<PathBuf>,
-    /// Print published figures beside the judge's
+    /// Print published figures next to the judge's
     #[arg(long, value_name = "BENCHMARK")]
     reference: Option<Benchmark>,
     /// Parameters of the judge that work on a token, in billions, for each file of verdicts in turn: the cost of a verdict is these

@@ -11,7 +11,7 @@ use super::super::chat::ThinkingArguments;
 use super::super::engine::{AdapterArgument, EngineArguments, GpusArgument, JUDGE, ModelArguments};
 use super::super::output::EndArguments;
 use super::super::rows::{one_of, whole};
-use super::super::sampling::SAMPLING;
+use super::super::sampling::{SAMPLING, refuse_chance};
 use super::super::{DONE, Failure, INCOMPLETE, OrFail, say};
 use juror_data::LineLimit;
 use juror_data::journal::Identity;
@@ -22,13 +22,11 @@ use juror_eval::gsm8k::solver::{Configuration, Solver};
 use juror_eval::gsm8k::test_set::TestSet;
 use juror_judge::batch::run::Requests;
 
-/// Heading of what the solver is asked.
 const SOLVER: &str = "Solver (--solve)";
 
 /// Temperature of several samples.
 const TEMPERATURE: f64 = 0.7;
 
-/// The most samples of a question.
 const MOST_SAMPLES: i64 = 128;
 
 /// How a local model is asked.
@@ -55,7 +53,7 @@ pub(super) struct SolveArguments {
     /// Ask the first N questions only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = SOLVER)]
     limit: Option<u64>,
-    /// Another text that ends a response, beside `Question:`, `</s>`, `<|im_end|>`, and in chains of thought `Q:`. May be given several times
+    /// Another text that ends a response, besides `Question:`, `</s>`, `<|im_end|>`, and in chains of thought `Q:`. May be given several times
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = SOLVER)]
     stop: Vec<String>,
     /// Throw away what an earlier run with other settings left in the journal
@@ -176,18 +174,9 @@ impl SolveArguments {
         }
         .validate()
         .or_usage()?;
-        if temperature == 0.0 && several {
-            bail_usage!(
-                "--samples {} at temperature 0: greedy responses are all the same, so more than one changes nothing; leave \
-                 --temperature out, or give one above 0",
-                self.samples
-            );
-        }
-        if temperature == 0.0 && self.top_p < 1.0 {
-            bail_usage!(
-                "--top-p changes nothing at temperature 0, which takes the likeliest token: leave it out, or give a --temperature \
-                 above 0"
-            );
+        if temperature == 0.0 {
+            let for_chance = [("--top-p", self.top_p < 1.0)];
+            refuse_chance(("--samples", self.samples), &for_chance).or_usage()?;
         }
         let (exemplars, exemplars_source) = match &self.exemplars {
             Some(path) if shots == 0 => {

@@ -51,7 +51,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Rank the responses to each question: every two are compared, in both orders [default protocol: pairwise]
     #[arg(long, alias = "compare", conflicts_with_all = ["panel", "cascade"], help_heading = JUDGE)]
     pub(super) rank: bool,
-    /// Have the judge solve each question by itself before it sees a response, and show it its solution beside the reference
+    /// Have the judge solve each question by itself before it sees a response, and show it its solution with the reference
     #[arg(long, requires = "output", conflicts_with_all = ["rank", "panel", "cascade", "dry_run"], help_heading = JUDGE)]
     pub(super) own_answer: bool,
     /// The solutions, once they are made.

@@ -115,7 +115,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     writeln!(
         out,
         "estimate: {} prompt tokens to compute (the shared ones once), up to {generated} to generate, {longest} a verdict; at {:.1} M \
-         parameters up to {:.3} TFLOP beside attention",
+         parameters up to {:.3} TFLOP without attention",
         shared + own,
         config.parameters() as f64 / 1e6,
         2.0 * config.parameters() as f64 * ((shared + own) as f64 + generated as f64) / 1e12,

@@ -37,7 +37,8 @@ pub(super) fn run(mut arguments: JudgeArguments) -> Result<u8, Failure> {
     let next = next_command(&arguments);
     fetch_inputs(&mut arguments)?;
     // What was joined is read again as long as the run lasts.
-    let _folder = arguments.join.join(&mut arguments.inputs)?;
+    let skip_bad = arguments.output.skip_bad;
+    let _folder = arguments.join.join(&mut arguments.inputs, skip_bad)?;
     let scoring = if arguments.eval {
         Some(scoring(&arguments)?)
     } else {

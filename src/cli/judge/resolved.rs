@@ -133,6 +133,8 @@ fn load(
         let own = Some(Arc::clone(protocol));
         choice.prompt_for(own, None).or_usage()?;
     }
+    let mut endpoint = endpoint.clone();
+    endpoint.default_body = sampling_arguments.without_choice();
     let model = endpoint.find(&choice.model, &choice.adapter, want)?;
     let (protocol, template) = choice.prompt_for(named, Some(&model)).or_usage()?;
     let mut chat = choice.chat.settings(begun).or_usage()?;

@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &LabelArguments) -> Result<u8, Failure> {
     let interrupted = catch_interrupts().or_fail()?;
     let mut rows = Inputs::fetch(rows)?.paths;
     // What was joined is read again as long as the labels are taken.
-    let _folder = arguments.join.join(&mut rows)?;
+    let _folder = arguments.join.join(&mut rows, false)?;
     let read = Queue::read(&rows, &columns, verdicts, &choice, &interrupted);
     let Some(queue) = read? else {
         return Ok(INTERRUPTED);

@@ -443,7 +443,7 @@ fn rules_reward_and_raw_work_as_in_judge() {
         (&["--thinking-tags", "[T],[/T]"], "need --model"),
         (
             &["--rules", "off", "--rules-profile", "compat"],
-            "--rules-profile changes nothing beside --rules off",
+            "--rules-profile changes nothing with --rules off",
         ),
     ] {
         import(&folder, std::slice::from_ref(&half), more).expect(2, &[why]);

@@ -141,20 +141,24 @@ fn a_server_that_goes_away_ends_the_run_and_it_goes_on_later() {
     // None that was answered was asked again.
     assert_eq!(server.judged().len(), 12);
 
-    // One that no longer knows the key ends the run at once.
-    let refusing = Server::new(|asked, _| {
-        if asked.prompt().contains("has 9 apples") {
-            error(401, "revoked")
-        } else {
-            said(RIGHT)
-        }
-    });
-    let ran = folder.run(&judge(
-        &refusing.url,
-        &["--restart", "--max-concurrency", "1"],
-    ));
-    ran.expect(1, &["revoked", "run the same command again to go on"]);
-    assert!(folder.has("out.jsonl.journal"));
+    // One that no longer knows the key, or has no money left, ends the run at once, also where it says so in an answer.
+    for is_said in [false, true] {
+        let refusing = Server::new(move |asked, _| {
+            if !asked.prompt().contains("has 9 apples") {
+                said(RIGHT)
+            } else if is_said {
+                reply(&json!({"error": {"message": "revoked", "code": 402}}))
+            } else {
+                error(401, "revoked")
+            }
+        });
+        let ran = folder.run(&judge(
+            &refusing.url,
+            &["--restart", "--max-concurrency", "1"],
+        ));
+        ran.expect(1, &["revoked", "run the same command again to go on"]);
+        assert!(folder.has("out.jsonl.journal"));
+    }
 }
 
 #[test]
@@ -408,6 +412,8 @@ fn what_servers_say_is_told_without_the_key() {
             error(403, "flagged by moderation")
         } else if prompt.contains("has 5 apples") {
             reply(&json!({"error": {"message": "the provider has no such model", "code": 404}}))
+        } else if prompt.contains("has 6 apples") {
+            reply(&json!({"choices": ["the worker ran out of memory"]}))
         } else {
             said(RIGHT)
         }
@@ -425,5 +431,9 @@ fn what_servers_say_is_told_without_the_key() {
     assert!(errors[1].contains("with key (the key)"), "{errors:?}");
     assert!(errors[2].contains("flagged by moderation"), "{errors:?}");
     assert!(errors[3].contains("no such model"), "{errors:?}");
+    assert!(
+        errors[4].contains("the worker ran out of memory"),
+        "{errors:?}"
+    );
     assert_eq!(server.judged().len(), 5, "none of them is asked twice");
 }

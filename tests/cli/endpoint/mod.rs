@@ -4,6 +4,7 @@ mod faults;
 mod recovery;
 mod server;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -80,6 +81,17 @@ fn rows_are_judged_by_a_server() {
     // Nothing is asked twice.
     folder.run(&judge(&server.url, &[])).expect(0, &[]);
     assert_eq!(server.judged().len(), 12);
+
+    // What is said of sampling is sent, also where it chooses nothing: a server has values of its own.
+    let more = words("--restart --temperature 0.5 --top-p 1 --top-k 0");
+    folder.run(&judge(&server.url, &more)).expect(0, &[]);
+    for one in &server.judged()[12..] {
+        assert_eq!(
+            (&one.body["top_p"], &one.body["top_k"]),
+            (&json!(1), &json!(0))
+        );
+        assert!(one.body.get("min_p").is_none(), "{}", one.body);
+    }
 }
 
 /// As servers do whose chat template opens the thinking and whose model does not end it.
@@ -201,6 +213,48 @@ fn what_a_server_can_do_is_asked() {
         .run(&judge(&thinks.url, &["--restart"]))
         .expect(0, &["free text", "answers are left free"]);
     assert!(verdicts(&folder).iter().all(|line| line["overall"] == true));
+    // So does gpt-oss where its server drops the tags of its channels: only what follows the last of them counts.
+    let untagged = Server::with_probes(
+        |asked, _| {
+            let wrong = RIGHT.replace("True", "False");
+            let mut body = completion(&format!("analysis{RIGHT} No.assistantfinal{wrong}"));
+            if asked.prompt().contains("has 3 apples") {
+                body = completion(&format!("analysis{RIGHT} But wait"));
+                body["choices"][0]["finish_reason"] = json!("length");
+            }
+            reply(&body)
+        },
+        |_| said("analysisOne word.assistantfinalready"),
+    );
+    folder
+        .run(&judge(&untagged.url, &["--restart"]))
+        .expect(3, &["answers are left free"]);
+    let told = verdicts(&folder);
+    let told: Vec<_> = told
+        .iter()
+        .map(|it| (&it["status"], &it["overall"]))
+        .collect();
+    let [ok, unparsed] = ["ok", "unparsed"].map(Value::from);
+    let wrong = (&ok, &json!(false));
+    assert_eq!(told, [wrong, (&unparsed, &Value::Null), wrong]);
+
+    // One that is busy once can do no less for it.
+    let asked_before = AtomicBool::new(false);
+    let busy = Server::with_probes(
+        |_, _| said(RIGHT),
+        move |asked| {
+            let Some(outputs) = asked.body.get("structured_outputs") else {
+                return said("ready");
+            };
+            if !asked_before.swap(true, Ordering::SeqCst) {
+                return reply(&json!({"error": {"code": 503, "message": "away"}}));
+            }
+            said(outputs["choice"][0].as_str().unwrap_or(RIGHT))
+        },
+    );
+    folder
+        .run(&judge(&busy.url, &["--restart"]))
+        .expect(0, &["kept to their form by `structured_outputs`"]);
 }
 
 #[test]

@@ -265,7 +265,10 @@ fn a_journal_lies_beside_what_is_in_a_folder_and_beside_nothing_else() {
     folder.run(&judge).expect(0, &["3 were done before"]);
     for out in ["/dev/stdout", "/proc/self/fd/1", "/dev/null"] {
         let ran = folder.run_words(&format!("judge in.jsonl --rules only --skip-bad -o {out}"));
-        ran.expect(2, &["--skip-bad sets bad lines aside beside the output"]);
+        ran.expect(
+            2,
+            &["--skip-bad sets bad lines aside in a file next to the output"],
+        );
     }
 }
 

@@ -91,6 +91,9 @@ fn a_model_is_called_as_it_is_said() {
     folder
         .run_words("serve --port 0 --rules only --served-model-name judge")
         .expect(2, &["which this server does not answer"]);
+    folder
+        .run(&["serve", "--port", "0", "--served-model-name", ""])
+        .expect(2, &["--served-model-name"]);
 }
 
 #[test]

@@ -58,6 +58,16 @@ fn metrics_count_what_was_done() {
         .filter(|line| !line.contains("{model_name=\"tiny\""))
         .collect();
     assert!(without.is_empty(), "{without:?}");
+    assert!(
+        text.contains("\n# TYPE juror:verdicts_total counter\n"),
+        "{text}"
+    );
+    let open = [(
+        "Accept",
+        "application/openmetrics-text; version=1.0.0, text/plain;q=0.5",
+    )];
+    let text = server.request("GET", "/metrics", &open, "").text;
+    assert!(text.contains("\n# TYPE juror:verdicts counter\n"), "{text}");
     assert!(text.ends_with("# EOF\n"));
 }
 

@@ -123,10 +123,6 @@ impl RowReader for Archive {
     fn place(&self) -> usize {
         self.next
     }
-
-    fn offset(&self) -> Option<u64> {
-        None
-    }
 }
 
 #[cfg(test)]

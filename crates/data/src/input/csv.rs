@@ -46,7 +46,6 @@ enum Quotes {
     Within,
     /// It is a quote that closes the field, unless another follows.
     Closed,
-    /// It is space after that.
     After,
 }
 
@@ -282,10 +281,6 @@ impl RowReader for Csv {
 
     fn place(&self) -> usize {
         self.place
-    }
-
-    fn offset(&self) -> Option<u64> {
-        None
     }
 
     fn is_table(&self) -> bool {

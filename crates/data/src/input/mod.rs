@@ -11,10 +11,11 @@ mod json_lines;
 mod line;
 mod parquet;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use self::archive::Archive;
 use self::bytes::{Bytes, ending, without_mark};
@@ -27,6 +28,7 @@ use self::parquet::Parquet;
 use super::error::DatasetError;
 use super::journal::journal_path;
 use super::preset;
+use juror_base::threads::lock;
 
 /// The endings of names that are read in a folder; each also with one of [`COMPRESSED`].
 const ENDINGS: [&str; 7] = [
@@ -38,6 +40,14 @@ pub(super) const MAY_BE_TABLE: &str =
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 /// The extension of files with lines that an earlier run set aside.
 pub(super) const REJECTED: &str = ".rejected.jsonl";
+
+/// Files that stand for others, and the names of those.
+static STAND_INS: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
+/// Has messages and lines that are set aside name `other` for the file `path`, whose lines are those of it.
+pub fn stands_for(path: PathBuf, other: String) {
+    lock(&STAND_INS).insert(path, other);
+}
 
 /// One file of rows, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +62,10 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) => match lock(&STAND_INS).get(path) {
+                Some(other) => other.clone(),
+                None => path.display().to_string(),
+            },
         }
     }
 
@@ -294,7 +307,9 @@ pub trait RowReader {
     fn place(&self) -> usize;
 
     /// The offset of the last row in the file, if it can be read again from there.
-    fn offset(&self) -> Option<u64>;
+    fn offset(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether the rows are those of a table, CSV or Parquet.
     fn is_table(&self) -> bool {

@@ -17,7 +17,6 @@ use juror_base::terminal::escaped;
 /// cannot belong to this run.
 pub type Resume<'r, Line = Verdict> = &'r mut dyn FnMut(Line, LinePlace) -> Result<(), String>;
 
-/// The first line: the manifest.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManifestLine<T> {

@@ -21,7 +21,6 @@ const AT_ONCE: usize = 256;
 
 /// A batch to be written.
 pub struct Export {
-    /// The protocol: what is asked.
     pub protocol: Arc<Protocol>,
     /// Its prompt text, or the user's own.
     pub template: PromptTemplate,

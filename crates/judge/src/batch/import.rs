@@ -65,9 +65,10 @@ impl Import<'_> {
         }
         if join.answers.is_empty() {
             let files = self.outputs.iter().map(|path| path.display().to_string());
-            return Err(RunError::NoAnswers {
-                files: files.collect::<Vec<_>>().join(", "),
-            });
+            return Err(RunError::Usage(format!(
+                "{}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for `juror batch export`",
+                files.collect::<Vec<_>>().join(", ")
+            )));
         }
         let hash = hasher.finalize().to_hex().to_string();
         Ok((Answers::new(reader, join.answers, hash), left_out))

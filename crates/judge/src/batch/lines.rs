@@ -8,7 +8,6 @@ use crate::wire::Route;
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchRequest {
     pub custom_id: String,
-    /// What is to be answered.
     pub request: GenerationRequest,
 }
 

@@ -126,7 +126,6 @@ impl Lines {
     }
 }
 
-/// A line of the journal.
 #[derive(Serialize, Deserialize)]
 struct AnsweredLine {
     /// The hash of the request's line: a request that was changed since is answered again.
@@ -246,9 +245,9 @@ impl BatchRun {
             }
         }
         if lines.lines.is_empty() {
-            return Err(RunError::NoRequests {
-                file: input.display().to_string(),
-            });
+            let file = input.display();
+            let why = format!("no requests in {file}: a batch file holds one JSON object a line");
+            return Err(RunError::Usage(why));
         }
         Ok(lines.lines)
     }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
-use super::client::{Failure, patiently};
+use super::client::{Failure, Passing, patiently};
 use super::exchange::{Answered, messages, read, render_as};
 use super::{Endpoint, EndpointError};
 use crate::wire::form::{FormKey, FormPart, ServerForm};
@@ -12,7 +12,6 @@ use crate::wire::{Route, extend};
 use juror_data::journal::ChatIdentity;
 use juror_engine::text::tokenizer::Tokenizer;
 
-/// What a server can do.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Abilities {
     /// It was asked.
@@ -28,7 +27,6 @@ pub(crate) struct Abilities {
     pub(super) form: Option<FormKey>,
     /// The model thinks within its answer: one that is cut before its thinking ends holds no verdict.
     pub(super) thinks_aloud: bool,
-    /// What the user should know.
     pub(super) notes: Vec<String>,
 }
 
@@ -210,16 +208,23 @@ impl Probe<'_> {
         // Asked anew in every run: what a server can do may have changed.
         let name = new_name(&body);
         let patience = endpoint.settings.patience;
-        patiently(patience, || {
-            let answer = endpoint.client.ask(asking.route, &body, length, &name)?;
-            let read = read(&endpoint.client, &answer);
-            read.map_err(|unread| match (form, unread.failure) {
-                // Gateways say so too that a form is none of theirs.
-                (Some(_), Failure::Passing { why, .. } | Failure::Lasting(why)) => {
+        let mut is_said = false;
+        let asked = patiently(patience, || {
+            let answer = endpoint.client.ask(asking.route, &body, length, &name);
+            is_said = answer.is_ok();
+            read(&endpoint.client, &answer?).map_err(|unread| match unread.failure {
+                Failure::Passing { why, kind, .. } if form.is_some() && kind == Passing::Broken => {
                     Failure::Refused { status: 200, why }
                 }
-                (_, failure) => failure,
+                failure => failure,
             })
+        });
+        // Gateways say so too, as their answer, that a form is none of theirs.
+        asked.map_err(|failure| match failure {
+            Failure::Passing { why, .. } if is_said && form.is_some() => {
+                Failure::Refused { status: 200, why }
+            }
+            failure => failure,
         })
     }
 

@@ -11,7 +11,9 @@ use super::abilities::Abilities;
 use super::client::{Client, Failure, Passing, SHORTEN};
 use crate::judge::JudgeText;
 use crate::runtime::Given;
-use crate::wire::answer::{EngineAnswer, completion, error_of, refused, usage};
+use crate::wire::answer::{
+    EngineAnswer, completion, error_in, error_of, refused, untagged_harmony, usage,
+};
 use crate::wire::form::ServerForm;
 use crate::wire::logprobs::{ToldToken, tokens_of};
 use crate::wire::{BYTES_PER_TOKEN, Route, SEEDS, extend, set_sampling};
@@ -48,7 +50,9 @@ impl Answered {
     /// Whether the answer to a question for one word looks like thinking.
     pub(super) fn thinks_aloud(&self) -> bool {
         let (said, text) = (&self.said, self.text());
-        !said.thinks_apart && (said.is_cut || text.contains("<think") || text.contains("</think"))
+        let is_tagged = text.contains("<think") || text.contains("</think");
+        let is_untagged = untagged_harmony(text, said.is_cut).is_some();
+        !said.thinks_apart && (said.is_cut || is_tagged || is_untagged)
     }
 
     /// Whether it gives other likely tokens: the written one alone gives no odds.
@@ -67,24 +71,18 @@ pub(super) fn read(client: &Client, answer: &Value) -> Result<Answered, Unread> 
     };
     let refused = |why| unread(Failure::Refused { status: 200, why });
     // Gateways hand on errors so, with their status.
-    let choice = &answer["choices"][0];
-    let says = |key| !choice["error"][key].is_null();
-    let choice = Some(choice).filter(|_| says("message") || says("code"));
-    for holder in [answer].into_iter().chain(choice) {
-        let Some(why) = error_of(holder) else {
-            continue;
-        };
+    if let Some((error, why)) = error_in(answer).zip(error_of(answer)) {
         let why = client.redacted(why);
         let is_busy = ["429", "rate limit", "overloaded", "busy"];
         let is_busy = is_busy.iter().any(|word| why.to_lowercase().contains(word));
-        let code = &holder["error"]["code"];
+        let code = &error["code"];
         let code = code.as_u64().or_else(|| code.as_str()?.parse().ok());
         let code = code.and_then(|code| u16::try_from(code).ok());
         return Err(match code.filter(|code| (400..600).contains(code)) {
             None if is_busy => passing(why, Passing::Busy),
-            // It is the gateway's word of another server, and of this row alone.
-            None | Some(401..=405) => refused(why),
-            Some(status) => unread(client.of_status(status, why, None, &holder["error"])),
+            // It is the gateway's word of another server, and of this row alone; money is short for all rows.
+            None | Some(401 | 403..=405) => refused(why),
+            Some(status) => unread(client.of_status(status, why, None, error)),
         });
     }
     let said = completion(answer).map_err(|why| passing(why, Passing::Broken))?;
@@ -248,15 +246,17 @@ impl Exchange {
             Some(reasoned) => reasoned.answer(),
             None => answered.text(),
         };
-        let is_open = self.served.abilities.thinks_aloud
-            && said.is_cut
-            && !said.thinks_apart
-            && !text.contains("</think");
+        let thinks_aloud = self.served.abilities.thinks_aloud && !said.thinks_apart;
+        let is_open = thinks_aloud && said.is_cut && !text.contains("</think");
+        let untagged = untagged_harmony(text, said.is_cut).filter(|_| thinks_aloud);
         // Of a model whose chat template opens the thinking, and whose answer was cut before it ended, nothing counts.
-        let text = if is_open {
-            Cow::Owned(format!("<think>{text}"))
-        } else {
-            Cow::Borrowed(text)
+        let text = match untagged {
+            Some((thinking, Some(answer))) => {
+                let thinking = thinking.replace("</think", "</ think");
+                Cow::Owned(format!("<think>{thinking}</think>{answer}"))
+            }
+            _ if is_open || untagged.is_some() => Cow::Owned(format!("<think>{text}")),
+            _ => Cow::Borrowed(text),
         };
         // Where the prompt opens the thinking, what is read as the answer has ended it.
         let opens = reads_reasoning

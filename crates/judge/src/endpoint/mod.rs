@@ -60,7 +60,6 @@ pub struct EndpointSettings {
     pub key: Option<String>,
     /// Requests at once, at most: from 1 to [`LIMIT_AT_ONCE`]; the nearest of these where it is another number.
     pub most_at_once: usize,
-    /// Requests a minute, at most.
     pub requests_per_minute: Option<u32>,
     /// Tokens of prompts and completions together after which no more is asked.
     pub most_tokens: Option<u64>,
@@ -75,7 +74,6 @@ pub struct EndpointSettings {
 }
 
 impl EndpointSettings {
-    /// Requests at once, at most.
     fn at_once(&self) -> usize {
         self.most_at_once.clamp(1, LIMIT_AT_ONCE as usize)
     }
@@ -118,7 +116,6 @@ pub struct Endpoint {
     about: Value,
     /// Most tokens of prompt and completion together, if the server says so.
     context: Option<usize>,
-    /// The models that the server lists.
     listed: Vec<String>,
     settings: EndpointSettings,
     /// Whether to try what it can do.

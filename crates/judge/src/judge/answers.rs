@@ -13,7 +13,7 @@ use super::text::prompt::shown_field;
 use super::text::wants_of;
 use super::{JudgeError, JudgeText, RunEnd, RunOptions, Sink, guarded};
 use crate::protocol::{PlainPrompt, Protocol, Yields};
-use crate::wire::answer::{EngineAnswer, refused};
+use crate::wire::answer::{EngineAnswer, refused, untagged_harmony};
 use juror_data::verdict::{Confidence, Raw, Status, Verdict};
 use juror_data::{Sample, Samples};
 use juror_engine::text::reasoning::{ThinkingStyle, VisibleAnswer};
@@ -193,7 +193,10 @@ impl AnswerReader {
         let is_apart = answer.thinks_apart
             // An engine that knows the format has taken the final channel out of it.
             || *style == ThinkingStyle::Harmony && !text.contains(CHANNEL);
-        if !is_apart {
+        let untagged = untagged_harmony(text, answer.is_cut);
+        if let Some((_, said)) = untagged.filter(|_| *style == ThinkingStyle::Harmony) {
+            told.visible = said.map(str::to_owned);
+        } else if !is_apart {
             let tokenizer = judge.prompts.tokenizer();
             let tokens = tokenizer.encode_trusted(text);
             let tokens = tokens.map_err(|error| error.to_string())?;

@@ -40,7 +40,6 @@ impl Answerer {
 
 pub struct NamedSetup {
     pub name: String,
-    /// What it is made of.
     pub setup: ServiceSetup,
 }
 

@@ -34,13 +34,10 @@ const TELL_EVERY: Duration = Duration::from_millis(20);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The checkpoint could not be found or read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The device could not be opened.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// There is no such protocol, or its file cannot be used.
     #[error(transparent)]
     Protocol(#[from] DeclarationError),
     #[error("protocol {protocol} has no prompt text of its own: give one as the prompt")]
@@ -48,10 +45,8 @@ pub enum LoadError {
     /// The prompt text has a fault.
     #[error("prompt text: {0}")]
     Template(#[from] TemplateError),
-    /// The prompt does not pass through the model's chat template, or the tokenizer cannot be used.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// The engine could not be built.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// One of several engines could not be built.
@@ -60,13 +55,10 @@ pub enum LoadError {
         device: String,
         source: Box<EngineError>,
     },
-    /// The server that has the model cannot be asked.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
 }

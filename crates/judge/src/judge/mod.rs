@@ -178,22 +178,17 @@ pub enum RunEnd {
 /// Why a run stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
-    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error(
         "{device}: {source}. The same command goes on from the journal, also without this device"
     )]
     Device {
-        /// The device it ran on.
         device: String,
-        /// What went wrong there.
         source: Box<EngineError>,
     },
-    /// A sample could not be read again.
     #[error(transparent)]
     Input(#[from] DatasetError),
-    /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadError),
     #[error(
@@ -201,19 +196,16 @@ pub enum JudgeError {
          to go on"
     )]
     Panicked(String),
-    /// Invalid options.
     #[error("{0}")]
     Options(String),
     #[error("could not write to standard output: {0}")]
     Stdout(#[source] std::io::Error),
-    /// The sink refused a verdict.
     #[error(transparent)]
     Sink(#[from] juror_data::journal::JournalError),
 }
 
 /// Takes the verdicts of a run, each trial once, as soon as it is known and in any order, and reports of progress.
 pub trait Sink {
-    /// Keeps a finished verdict.
     fn keep(&mut self, verdict: Verdict) -> Result<(), JudgeError>;
 
     /// Called now and then, some twenty times a second at most, and at the end: what all engines did together.

@@ -107,7 +107,6 @@ enum Job {
 
 struct AskedSample {
     subject: Subject,
-    /// Its place in the call.
     place: usize,
     key: AnswerKey,
     take: Arc<dyn TakeVerdict>,

@@ -131,24 +131,17 @@ pub enum RunError {
     Judge(#[from] JudgeError),
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// More verdicts than there is memory to track.
+    /// What the user asks for cannot be done.
     #[error("{0}")]
-    TooMany(String),
+    Usage(String),
     #[error("could not read the verdicts again: {0}")]
     Consensus(#[source] std::io::Error),
-    #[error("no requests in {file}: a batch file holds one JSON object a line")]
-    NoRequests { file: String },
     #[error(
         "{} of {} lines of answers cannot be used, so no verdict was written:\n  {}\nMend them, or pass --skip-bad to leave them \
          out; a request that is then without an answer is `failed`",
         .0.total, .0.lines_read, .0.listed().join("\n  ")
     )]
     BadOutputs(BadLines),
-    #[error(
-        "{files}: no line answers a request of this input: give the rows, and --columns, --preset and --protocol, as for \
-         `juror batch export`"
-    )]
-    NoAnswers { files: String },
 }
 
 impl From<LoadError> for RunError {
@@ -166,11 +159,9 @@ impl RunError {
             Self::Load(error) => error.is_usage(),
             Self::Model(error) => error.is_usage(),
             Self::Journal(JournalError::Different { .. } | JournalError::NotAJournal { .. })
-            | Self::TooMany(_)
+            | Self::Usage(_)
             | Self::Cache(CacheError::NotACache { .. })
             | Self::BadOutputs(_)
-            | Self::NoAnswers { .. }
-            | Self::NoRequests { .. }
             | Self::Output(OutputError::Folder { .. } | OutputError::NoFolder { .. }) => true,
             _ => false,
         }
@@ -615,7 +606,7 @@ fn check_memory(samples: usize, trials: u32) -> Result<(), RunError> {
         return Ok(());
     }
     let gigabytes = |bytes: usize| bytes as f64 / 1e9;
-    Err(RunError::TooMany(format!(
+    Err(RunError::Usage(format!(
         "{samples} samples of {trials} trials each: to keep account of so many verdicts takes {:.1} GB of memory, and {:.1} are \
          free; take fewer --trials, or judge the input in parts with --shard",
         gigabytes(needed),

@@ -61,7 +61,6 @@ pub(crate) enum RawPrompt {
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRequest {
     pub(crate) model: Option<String>,
-    /// What is to be answered.
     pub(crate) asked: GenerationInput,
     pub n: u32,
     /// As [`Sampling`]; what is not given is the model's.

@@ -121,7 +121,6 @@ impl Responder<'_> {
 }
 
 impl Route {
-    /// The `object` of an answer.
     fn object(self) -> &'static str {
         match self {
             Self::Chat => "chat.completion",

@@ -185,23 +185,8 @@ pub(super) struct LabelFile {
 
 /// Why a protocol's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeclarationError {
-    #[error("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml")]
-    Unknown { name: String, known: String },
-    /// A file could not be read.
-    #[error("could not read {}: {message}", path.display())]
-    Read { path: PathBuf, message: String },
-    /// It is not TOML, or not of a protocol.
-    #[error("{origin}: {message}")]
-    Format { origin: String, message: String },
-    /// A value in it cannot be used.
-    #[error("{origin}: {key}: {message}")]
-    Value {
-        origin: String,
-        key: String,
-        message: String,
-    },
-}
+#[error("{0}")]
+pub struct DeclarationError(pub(super) String);
 
 pub(super) fn read(origin: &str, text: &str) -> Result<File, DeclarationError> {
     toml::from_str(text).map_err(|error| {
@@ -209,10 +194,7 @@ pub(super) fn read(origin: &str, text: &str) -> Result<File, DeclarationError> {
             .span()
             .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let place = line.map_or(String::new(), |line| format!("line {line}: "));
-        DeclarationError::Format {
-            origin: origin.to_owned(),
-            message: format!("{place}{}", error.message()),
-        }
+        DeclarationError(format!("{origin}: {place}{}", error.message()))
     })
 }
 

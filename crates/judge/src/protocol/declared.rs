@@ -1,5 +1,6 @@
 //! A protocol that is declared: a TOML file ([`declaration`]) and a prompt text.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -54,6 +55,10 @@ pub(super) fn built_in(name: &str) -> Option<&'static Arc<Protocol>> {
     }))
 }
 
+fn wrong(place: impl Display, why: impl Display) -> DeclarationError {
+    DeclarationError(format!("{place}: {why}"))
+}
+
 impl Protocol {
     /// Reads a user's protocol: a TOML file, and the prompt text that it names.
     ///
@@ -61,10 +66,8 @@ impl Protocol {
     /// What is missing, of another form, or unknown, with the file and the place in it.
     pub(crate) fn load(path: &Path) -> Result<Self, DeclarationError> {
         let read = |path: &Path| {
-            std::fs::read_to_string(path).map_err(|error| DeclarationError::Read {
-                path: path.to_owned(),
-                message: error.to_string(),
-            })
+            let wrong = |error| format!("could not read {}: {error}", path.display());
+            std::fs::read_to_string(path).map_err(|error| DeclarationError(wrong(error)))
         };
         let text = read(path)?;
         let beside = |file: &Path| path.parent().unwrap_or(Path::new("")).join(file);
@@ -72,40 +75,29 @@ impl Protocol {
         let origin = path.display().to_string();
         let file = declaration::read(&origin, &text)?;
         let template = file.template.clone();
-        let form = file.form().map_err(|(key, why)| DeclarationError::Value {
-            origin: origin.clone(),
-            key: key.to_owned(),
-            message: why.to_owned(),
-        })?;
+        let form = file.form();
+        let form = form.map_err(|(key, why)| wrong(format!("{origin}: {key}"), why))?;
         let mut declared = Self::declare(&origin, &name, file)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(text.as_bytes());
         if let Some(template) = template {
             let beside = beside(&template);
             let text = read(&beside)?;
-            PromptTemplate::parse(&text).map_err(|error| DeclarationError::Format {
-                origin: beside.display().to_string(),
-                message: error.to_string(),
-            })?;
+            PromptTemplate::parse(&text).map_err(|error| wrong(beside.display(), error))?;
             declared.template = Some(text);
         }
         let own = declared.form.scaffold(&ScaffoldWants::default());
         if let Some(own) = own.as_ref().and_then(Scaffold::grammar) {
-            own.check().map_err(|error| DeclarationError::Value {
-                origin: origin.clone(),
-                key: "answer.answer_pattern".to_owned(),
-                message: error.to_string(),
-            })?;
+            let place = format!("{origin}: answer.answer_pattern");
+            own.check().map_err(|error| wrong(place, error))?;
         }
         if let Some(form) = form {
             let beside = beside(form.path());
             let text = read(&beside)?;
             hasher.update(text.as_bytes());
             let source = form.source(text);
-            source.check().map_err(|error| DeclarationError::Format {
-                origin: beside.display().to_string(),
-                message: error.to_string(),
-            })?;
+            let checked = source.check();
+            checked.map_err(|error| wrong(beside.display(), error))?;
             declared.grammar = Some(Arc::new(source));
         }
         declared.hash = Some(hasher.finalize().to_hex().to_string());
@@ -128,11 +120,7 @@ impl Protocol {
 
     /// A protocol without its prompt text.
     fn declare(origin: &str, name: &str, file: File) -> Result<Self, DeclarationError> {
-        let value = |key: &str, message: String| DeclarationError::Value {
-            origin: origin.to_owned(),
-            key: key.to_owned(),
-            message,
-        };
+        let value = |key: &str, why: String| wrong(format!("{origin}: {key}"), why);
         let view = match &file.view {
             Some(view) => view
                 .parse()

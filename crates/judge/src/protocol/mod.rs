@@ -307,10 +307,10 @@ pub fn resolve(name: &str) -> Result<Arc<Protocol>, DeclarationError> {
     if path.extension().is_some_and(|end| end == "toml") {
         return Ok(Arc::new(Protocol::load(path)?));
     }
-    Err(DeclarationError::Unknown {
-        name: name.to_owned(),
-        known: declared::names().collect::<Vec<_>>().join(", "),
-    })
+    let known = declared::names().collect::<Vec<_>>().join(", ");
+    let why =
+        format!("no protocol `{name}`; there is {known}, or a file of your own that ends in .toml");
+    Err(DeclarationError(why))
 }
 
 /// At most forty characters, for a message.

@@ -29,7 +29,6 @@ pub(super) struct Tag {
     pub(super) name: String,
 }
 
-/// A run of one character that delimits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DelimiterRun {
     /// The shortest that does.

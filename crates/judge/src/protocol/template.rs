@@ -69,38 +69,18 @@ pub enum Segment {
 
 /// Why a prompt text cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TemplateError {
-    #[error("line {line}: unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}")]
-    UnknownSlot { line: usize, name: String },
-    #[error("line {line}: `{{{{` is never closed; write `{{{{ name }}}}` with one of {ALLOWED}")]
-    UnclosedSlot { line: usize },
-    #[error(
-        "line {line}: `{{{{ {name} }}}}` is used a second time; each slot may stand once (a prompt may hold {ALLOWED})"
-    )]
-    RepeatedSlot { line: usize, name: &'static str },
-    #[error(
-        "the prompt ends at line {line} without `{{{{ {name} }}}}`; question, student_answer and reference_answer must each stand once, each in two braces (a prompt may hold {ALLOWED})"
-    )]
-    MissingSlot { line: usize, name: &'static str },
-    #[error("the prompt has no `{{{{ few_shots }}}}`, so few-shot examples have no place in it")]
-    NoFewShotsSlot,
-    #[error(
-        "line {line}: the private character U+{code:04X} is reserved for marking fields; remove it"
-    )]
-    PrivateCharacter { line: usize, code: u32 },
-}
+#[error("{0}")]
+pub struct TemplateError(String);
 
-/// Why a chat-rendered prompt cannot be cut into segments.
+/// Why a chat-rendered prompt cannot be cut into segments: the field that the chat template has dropped, or repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MarksError {
-    #[error(
-        "the chat template dropped the prompt: {0} is not in its output; use another chat template or the raw prompt"
-    )]
-    Dropped(FieldName),
-    #[error(
-        "the chat template repeated the prompt: {0} is more than once in its output; use another chat template or the raw prompt"
-    )]
-    Repeated(FieldName),
+#[error(
+    "the chat template {what} the prompt: {field} is {where_it_is} in its output; use another chat template or the raw prompt"
+)]
+pub struct MarksError {
+    what: &'static str,
+    field: FieldName,
+    where_it_is: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,11 +118,23 @@ impl PromptTemplate {
             let length = text[inside..]
                 .find(['}', '\n'])
                 .filter(|&end| text[inside + end..].starts_with("}}"))
-                .ok_or(TemplateError::UnclosedSlot { line })?;
+                .ok_or_else(|| {
+                    wrong(
+                        line,
+                        &format!(
+                            "`{{{{` is never closed; write `{{{{ name }}}}` with one of {ALLOWED}"
+                        ),
+                    )
+                })?;
             let part = slot(text[inside..inside + length].trim(), line)?;
             if parts.contains(&part) {
                 let name = part_name(&part);
-                return Err(TemplateError::RepeatedSlot { line, name });
+                return Err(wrong(
+                    line,
+                    &format!(
+                        "`{{{{ {name} }}}}` is used a second time; each slot may stand once (a prompt may hold {ALLOWED})"
+                    ),
+                ));
             }
             if plain_from < open {
                 parts.push(Part::Text(text[plain_from..open].to_owned()));
@@ -156,8 +148,11 @@ impl PromptTemplate {
         }
         for field in FieldName::REQUIRED {
             if !parts.contains(&Part::Field(field)) {
-                let (line, name) = (line_of(text, text.len()), field.name());
-                return Err(TemplateError::MissingSlot { line, name });
+                let line = line_of(text, text.len());
+                return Err(TemplateError(format!(
+                    "the prompt ends at line {line} without `{{{{ {field} }}}}`; question, student_answer and reference_answer must each stand once, \
+                     each in two braces (a prompt may hold {ALLOWED})"
+                )));
             }
         }
         Ok(Self {
@@ -173,7 +168,9 @@ impl PromptTemplate {
     /// When the template has no such slot, or the examples hold a private character.
     pub fn with_few_shots(mut self, examples: &str) -> Result<Self, TemplateError> {
         if !self.has_few_shots_slot() {
-            return Err(TemplateError::NoFewShotsSlot);
+            let why =
+                "the prompt has no `{{ few_shots }}`, so few-shot examples have no place in it";
+            return Err(TemplateError(why.to_owned()));
         }
         refuse_private_characters(examples)?;
         self.few_shots = Some(examples.to_owned());
@@ -273,7 +270,11 @@ pub(crate) fn split_marks(
         match FieldName::from_mark(character) {
             None => trusted.push(character),
             Some(field) if segments.contains(&Segment::Field(field)) => {
-                return Err(MarksError::Repeated(field));
+                return Err(MarksError {
+                    what: "repeated",
+                    field,
+                    where_it_is: "more than once",
+                });
             }
             Some(field) => {
                 push_trusted(&mut segments, &mut trusted);
@@ -287,7 +288,11 @@ pub(crate) fn split_marks(
         .filter(|&field| template.has(field))
         .find(|&field| !segments.contains(&Segment::Field(field)))
     {
-        Some(field) => Err(MarksError::Dropped(field)),
+        Some(field) => Err(MarksError {
+            what: "dropped",
+            field,
+            where_it_is: "not",
+        }),
         None => Ok(segments),
     }
 }
@@ -302,12 +307,17 @@ fn slot(name: &str, line: usize) -> Result<Part, TemplateError> {
     if name == "few_shots" {
         return Ok(Part::FewShots);
     }
-    FieldName::from_name(name)
-        .map(Part::Field)
-        .ok_or_else(|| TemplateError::UnknownSlot {
+    FieldName::from_name(name).map(Part::Field).ok_or_else(|| {
+        let name: String = name.chars().take(40).collect();
+        wrong(
             line,
-            name: name.chars().take(40).collect(),
-        })
+            &format!("unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}"),
+        )
+    })
+}
+
+fn wrong(line: usize, what: &str) -> TemplateError {
+    TemplateError(format!("line {line}: {what}"))
 }
 
 fn part_name(part: &Part) -> &'static str {
@@ -327,10 +337,13 @@ fn refuse_private_characters(text: &str) -> Result<(), TemplateError> {
         .find(|(_, character)| matches!(character, '\u{FDD0}'..='\u{FDEF}'))
     {
         None => Ok(()),
-        Some((at, character)) => Err(TemplateError::PrivateCharacter {
-            line: line_of(text, at),
-            code: u32::from(character),
-        }),
+        Some((at, character)) => {
+            let code = u32::from(character);
+            let what = format!(
+                "the private character U+{code:04X} is reserved for marking fields; remove it"
+            );
+            Err(wrong(line_of(text, at), &what))
+        }
     }
 }
 
@@ -394,19 +407,21 @@ mod tests {
         let private = PromptTemplate::parse("x\n\u{FDD5}").unwrap_err();
         assert!(private.to_string().contains("line 2") && private.to_string().contains("U+FDD5"));
         let twice = format!("{SMALL}{{{{few_shots}}}}");
-        assert!(matches!(
-            PromptTemplate::parse(&twice),
-            Err(TemplateError::RepeatedSlot {
-                line: 3,
-                name: "few_shots"
-            })
-        ));
+        let twice = PromptTemplate::parse(&twice).unwrap_err().to_string();
+        assert!(
+            twice.starts_with("line 3: `{{ few_shots }}` is used a second time"),
+            "{twice}"
+        );
     }
 
     #[test]
     fn few_shots_need_a_slot_and_change_the_hash() {
         let bare = template("{{question}}{{student_answer}}{{reference_answer}}");
-        assert_eq!(bare.with_few_shots("x"), Err(TemplateError::NoFewShotsSlot));
+        let none = bare.with_few_shots("x").unwrap_err();
+        assert!(
+            none.to_string()
+                .starts_with("the prompt has no `{{ few_shots }}`")
+        );
         let plain = template(SMALL);
         assert!(plain.clone().with_few_shots("\u{FDD0}").is_err());
         let one = plain.clone().with_few_shots("x").unwrap();
@@ -427,14 +442,16 @@ mod tests {
         let chat = format!("<|im_start|>user\n{marked}<|im_end|>\n");
         let segments = split_marks(&chat, &template).unwrap();
         assert_eq!(segments.len(), 7);
-        assert_eq!(
-            split_marks("<|im_start|>", &template),
-            Err(MarksError::Dropped(FieldName::Question))
-        );
-        assert_eq!(
-            split_marks(&format!("{marked}{marked}"), &template),
-            Err(MarksError::Repeated(FieldName::Question))
-        );
+        for (rendered, says) in [
+            ("<|im_start|>", "dropped the prompt: question is not in"),
+            (
+                &format!("{marked}{marked}"),
+                "repeated the prompt: question is more than once in",
+            ),
+        ] {
+            let why = split_marks(rendered, &template).unwrap_err().to_string();
+            assert!(why.contains(says), "{why}");
+        }
     }
 
     proptest! {

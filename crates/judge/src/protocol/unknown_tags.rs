@@ -37,7 +37,6 @@ pub(crate) fn without_unknown_tags(completion: &str, labels: &[(&str, f32)]) -> 
 pub(super) struct WithoutPairs {
     /// With spaces in place of the pairs, byte for byte. What follows a tag that is never closed counts as inside.
     pub(super) text: String,
-    /// The first of the tags.
     pub(super) tag: Option<String>,
     /// The last of them is never closed: it may be thinking, or a note.
     pub(super) is_open: bool,

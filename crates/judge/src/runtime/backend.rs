@@ -16,7 +16,6 @@ pub struct DeviceEngine {
     pub engine: Engine,
 }
 
-/// What one device has done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceStats {
     pub device: String,

@@ -58,13 +58,11 @@ pub(crate) struct Submission {
     pub(crate) reply: Box<dyn Reply>,
 }
 
-/// What the model is asked.
 pub(crate) struct Ask {
     /// Its id is set by the runtime.
     pub(crate) request: Request,
     /// The form of the answer, for a backend that cannot follow a guide.
     pub(crate) form: Option<Arc<ServerForm>>,
-    /// What the request's guide notes.
     pub(crate) notes: GuideNotes,
 }
 
@@ -93,7 +91,6 @@ impl<F: FnOnce(Result<Answered, Unanswered>) + Send> Reply for F {
     }
 }
 
-/// An answer to a submission.
 pub(crate) struct Answered {
     pub(crate) answer: Arc<ModelAnswer>,
     /// It was asked for by another submission.
@@ -105,7 +102,6 @@ pub(crate) struct Answered {
 pub(crate) struct ModelAnswer {
     pub(crate) completion: Completion,
     pub(crate) guided: Guided,
-    /// See [`doubts`].
     pub(crate) doubts: Option<Vec<Doubt>>,
     /// Of a rejected completion: the judge's own words, where it answered with no verdict.
     pub(crate) no_verdict: Option<String>,

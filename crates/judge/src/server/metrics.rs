@@ -39,7 +39,6 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Of a model with this name.
     pub(super) fn new(model: &str) -> Self {
         let seconds = || Histogram::new(exponential_buckets(0.005, 2.0, 18));
         Self {
@@ -53,7 +52,6 @@ impl Metrics {
         }
     }
 
-    /// Verdicts since the server began.
     pub(super) fn verdicts(&self) -> u64 {
         self.judged.get()
     }
@@ -147,6 +145,18 @@ impl Metrics {
     }
 }
 
+/// OpenMetrics in the text format that was before it: a counter's own name there is that of its samples, and no line marks the end.
+pub(super) fn in_older_text(text: &str) -> String {
+    let mut older = text.replace("# EOF\n", "");
+    let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    for name in kinds.filter_map(|kind| kind.strip_suffix(" counter")) {
+        for mark in ["# HELP", "# TYPE"] {
+            older = older.replace(&format!("{mark} {name} "), &format!("{mark} {name}_total "));
+        }
+    }
+    older
+}
+
 /// What a metric is, in words: a row of `metrics.tsv`.
 fn help(name: &str) -> &'static str {
     let mut rows = crate::rows(include_str!("metrics.tsv"));
@@ -170,7 +180,7 @@ fn of_cascade(report: &CascadeReport) -> [(&'static str, u64); 6] {
 
 #[cfg(test)]
 mod tests {
-    use super::{ByReason, ByStatus, CascadeReport, Metrics, Stats};
+    use super::{ByReason, ByStatus, CascadeReport, Metrics, Stats, in_older_text};
 
     #[test]
     fn every_metric_says_what_it_is() {
@@ -193,5 +203,15 @@ mod tests {
             assert!(help.split(' ').count() > 4, "{help}");
         }
         assert!(text.contains("# HELP vllm:generation_tokens Tokens generated."));
+        assert!(text.ends_with("# EOF\n"));
+        // Every family of the older text is called as its samples are.
+        let older = in_older_text(&text);
+        assert!(!older.contains("# EOF") && older.lines().count() + 1 == text.lines().count());
+        for of in ["HELP", "TYPE"] {
+            let named = format!("# {of} vllm:generation_tokens_total ");
+            assert!(older.contains(&named), "{older}");
+        }
+        assert!(older.contains("\n# TYPE vllm:num_requests_waiting gauge\n"));
+        assert!(older.contains("\nvllm:generation_tokens_total{model_name=\"model\"} 0\n"));
     }
 }

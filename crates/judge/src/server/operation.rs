@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::App;
 use super::error::ApiError;
+use super::metrics::in_older_text;
 use crate::runtime::{CommandError, Done, Phase};
 
 pub(super) async fn health(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
@@ -36,15 +37,22 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Ap
     }
 }
 
-/// Counters and histograms for Prometheus.
-pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+/// Counters and histograms for Prometheus: as OpenMetrics where the client reads that, else in the older text.
+pub(super) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> impl IntoResponse {
     let judges = &app.judges;
     let (waiting, running) = judges.load();
     let cascade = judges.cascade_report();
     let text = app
         .metrics
         .text(waiting, running, &judges.stats(), cascade.as_ref());
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let open = "application/openmetrics-text";
+    let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains(open));
+    let (kind, text) = if headers.get_all(header::ACCEPT).iter().any(accepts) {
+        (format!("{open}; version=1.0.0; charset=utf-8"), text)
+    } else {
+        let kind = "text/plain; version=0.0.4; charset=utf-8";
+        (kind.to_owned(), in_older_text(&text))
+    };
     ([(header::CONTENT_TYPE, kind)], text)
 }
 

@@ -18,7 +18,6 @@ use super::rollout;
 use super::rows::{Row, is_judged};
 use juror_data::Sample;
 
-/// The reward of one response.
 pub(super) async fn reward(
     State(app): State<Arc<App>>,
     Extension(client): Extension<Client>,

@@ -12,7 +12,7 @@ use juror_data::{ContentPart, REASONING, answer_in_reasoning};
 /// The longest message of an engine that is told.
 const MOST_MESSAGE: usize = 500;
 
-/// What a word in the reason for which an answer ended says of the answer; the first that is there counts.
+/// What a word in the reason for which an answer ended says of the answer: the first that is there counts. Words `with` one say nothing by themselves.
 const ENDINGS: &str = include_str!("endings.tsv");
 
 /// All of the text of an answer that ended by itself, which the engine took for thinking.
@@ -36,7 +36,6 @@ impl Reasoned {
     }
 }
 
-/// What an engine wrote for one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EngineAnswer {
     /// The answer's text; none where only thinking was written.
@@ -62,9 +61,21 @@ impl EngineAnswer {
 /// Why an engine gave no answer, and whether it may give one if it is asked again.
 pub(crate) type NoAnswer = (String, bool);
 
-/// The error that a line, a response or a body holds.
+/// The error that a line, a response or a body holds: its own, one within its choice, or a text in the place of that.
+pub(crate) fn error_in(holder: &Value) -> Option<&Value> {
+    let choices = &holder["choices"];
+    let choice = choices.get(0).unwrap_or(choices);
+    let is_said = |error: &&Value| {
+        let parts = ["message", "code"];
+        let has_part = parts.into_iter().any(|key| given(error, key).is_some());
+        has_part || error.as_str().is_some_and(|text| !text.is_empty())
+    };
+    let own = given(holder, "error").or(given(choice, "error").filter(is_said));
+    own.or(Some(choice).filter(|choice| choice.is_string()))
+}
+
 pub(crate) fn error_of(holder: &Value) -> Option<String> {
-    let error = given(holder, "error")?;
+    let error = error_in(holder)?;
     Some(told(&said_of(error).unwrap_or_else(|| error.to_string())))
 }
 
@@ -219,6 +230,19 @@ fn message_text(message: &Value) -> Result<(Said, Option<Reasoned>), String> {
     Ok((said, thinking))
 }
 
+/// Thinking and answer of gpt-oss whose server dropped the tags of the harmony format; no answer where the text was cut, or where what begins it does not stand
+/// there once.
+pub(crate) fn untagged_harmony(text: &str, is_cut: bool) -> Option<(&str, Option<&str>)> {
+    let said = text.trim_start().strip_prefix("analysis")?;
+    if said.starts_with(|c: char| c == ':' || c.is_whitespace()) {
+        return None;
+    }
+    let mut parts = said.split("assistantfinal");
+    let (thinking, answer) = (parts.next()?, parts.next());
+    let is_known = !is_cut && parts.next().is_none();
+    Some((thinking, answer.filter(|_| is_known)))
+}
+
 pub(crate) fn refused(why: &str) -> String {
     let shown = &why[..why.floor_char_boundary(MOST_MESSAGE)];
     format!("the judge refused to answer: {shown}")
@@ -267,19 +291,19 @@ pub(crate) fn answer(
             &reason[..reason.floor_char_boundary(80)],
             reason.to_lowercase(),
         );
-        let kind = rows(ENDINGS).find(|(word, _)| reason.contains(word));
+        let kind = ending(&reason);
         let why = match kind {
-            Some((_, "whole")) => continue,
-            Some((_, "cut")) => {
+            "whole" => continue,
+            "cut" => {
                 is_cut = true;
                 continue;
             }
-            Some((_, "withheld")) => "withheld the answer",
-            Some((_, "failed")) => "broke the answer off",
+            "withheld" => "withheld the answer",
+            "failed" => "broke the answer off",
             _ => "does not say whether the answer is whole",
         };
         let why = format!("the engine {why}: it ended with `{shown}`");
-        return Err((why, matches!(kind, Some((_, "failed")))));
+        return Err((why, kind == "failed"));
     }
     if text.is_none() && !thinks_apart && !is_cut {
         return Err(("the engine gave no text".to_owned(), false));
@@ -294,6 +318,22 @@ pub(crate) fn answer(
     let is_all = answer.is_blank() && !is_cut;
     answer.reasoned = thinking.filter(|thinking| is_all && !thinking.text.is_empty());
     Ok(answer)
+}
+
+/// What a reason says of the answer that ended so: the kind of the first row whose word is in it. Whole is only one whose words all are known, since
+/// `stopped_early` and `incomplete_stop` have a word for whole too.
+fn ending(reason: &str) -> &'static str {
+    let kind = rows(ENDINGS).find(|(word, _)| reason.contains(word));
+    let kind = kind.map_or("", |(_, kind)| kind);
+    let is_known = |word: &str| {
+        let mut known = rows(ENDINGS).filter(|(_, kind)| matches!(*kind, "whole" | "with"));
+        known.any(|(known, _)| word.starts_with(known))
+    };
+    let mut words = reason.split(|c: char| !c.is_alphabetic());
+    if kind == "whole" && !words.all(|word| word.is_empty() || is_known(word)) {
+        return "";
+    }
+    kind
 }
 
 /// Tokens spent, as far as they are told; the Responses API has names of its own.

@@ -21,7 +21,6 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
     let line = |model: &str, name: &str| {
         let mut line = arguments.of_one(output.beside(name));
         model.clone_into(&mut line.judge.model);
-        line.endpoint.of_several();
         // It draws from what the first judge is sure of.
         line.verdict.rules.audit = None;
         line
@@ -102,9 +101,7 @@ pub(super) fn run(arguments: &JudgeArguments, choice: &CascadeChoice) -> Result<
             rows.push(cost(cascade, [text, large], asked as f64 / all as f64));
         }
     }
-    rows.push(format!("verdicts in {}", output.file.path().display()));
-    say_summary(arguments, &output, &summary, &rows)?;
-    Ok(arguments.output.end.code_of(&summary))
+    say_summary(arguments, &output, &summary, &rows)
 }
 
 /// Where the second judge said something else.

@@ -45,7 +45,7 @@ impl Output {
             .filter(|out| has_place_beside(out))
         else {
             bail!(
-                "{option} writes each judge's verdicts beside those of all: name a file with `-o`"
+                "{option} writes each judge's verdicts next to those of all: name a file with `-o`"
             );
         };
         if has_stdin(&arguments.inputs) {
@@ -200,7 +200,7 @@ fn say_summary(
     output: &Output,
     summary: &Summary,
     rows: &[String],
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     if let Some(file) = &output.summary {
         output::write_json(file, &summary.to_json())?;
     }
@@ -209,6 +209,7 @@ fn say_summary(
         for row in rows {
             say(row);
         }
+        say(&format!("verdicts in {}", output.file.path().display()));
     }
-    Ok(())
+    Ok(arguments.output.end.code_of(summary))
 }

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &JudgeArguments) -> Result<u8, Failure> {
     let out = arguments.output.output.clone();
     let Some(out) = out.filter(|out| has_place_beside(out)) else {
         bail_usage!(
-            "--own-answer keeps the judge's solutions beside the verdicts: name a file with `-o`"
+            "--own-answer keeps the judge's solutions next to the verdicts: name a file with `-o`"
         );
     };
     if has_stdin(&arguments.inputs) {

@@ -27,7 +27,6 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
             bail_usage!("the options of a judge must be those of `juror judge`");
         };
         let mut line = line.of_one(output.beside(&judge.name));
-        line.endpoint.of_several();
         check(&line)?;
         lines.push(line);
     }
@@ -59,15 +58,13 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
             .to_owned()
     };
     let summary = output.write_together(&mut together, None, &outputs, &keep, differs)?;
-    let mut rows = match &together {
+    let rows = match &together {
         Together::Panel(voting) => {
             agreement(voting, &names.collect::<Vec<_>>(), summary.verdicts())
         }
         Together::Cascade(_) => Vec::new(),
     };
-    rows.push(format!("verdicts in {}", output.file.path().display()));
-    say_summary(arguments, &output, &summary, &rows)?;
-    Ok(arguments.output.end.code_of(&summary))
+    say_summary(arguments, &output, &summary, &rows)
 }
 
 /// How far the judges agree, in words.

@@ -25,7 +25,6 @@ pub(super) enum Cell {
 
 #[derive(Debug)]
 pub(super) enum Leaf {
-    /// As it is stored.
     Plain,
     /// An index into the names of a class label.
     Class(Vec<String>),

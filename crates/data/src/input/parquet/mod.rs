@@ -215,10 +215,6 @@ impl RowReader for Parquet {
         self.row
     }
 
-    fn offset(&self) -> Option<u64> {
-        None
-    }
-
     fn is_table(&self) -> bool {
         true
     }

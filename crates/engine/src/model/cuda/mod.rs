@@ -3,7 +3,7 @@
 //! The fast path is for bf16 and f16, and for heads of 32, 64, 128, 256 and 512; everything else goes through candle's operations
 //! ([`crate::model::Decoder`]), with which it is compared.
 //!
-//! This is the one room with `unsafe` code. All kernels are launched by one function and all matrix products by another;
+//! This is the one module with `unsafe` code. All kernels are launched by one function and all matrix products by another;
 //! around them are functions that check types, lengths and alignment.
 
 pub mod fragments;

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::wire::answer::untagged_harmony;
 
 fn read(line: &Value) -> Result<Result<EngineAnswer, String>, String> {
     OutputLine::parse(&line.to_string()).map(|line| {
@@ -123,6 +124,13 @@ fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
         "normal",
         "null",
         "",
+        "<|eot_id|>",
+        "end_of_text",
+        "FinishReason.STOP",
+        "stop_sequence",
+        "endTurn",
+        "natural_stop",
+        "succeeded",
     ] {
         assert!(
             !ended(json!({"finish_reason": whole})).unwrap().is_cut,
@@ -152,6 +160,11 @@ fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
         ("ABNORMAL", "broke the answer off"),
         ("ERROR_TOXIC", "withheld"),
         ("OTHER", "does not say whether"),
+        ("UNFINISHED", "broke the answer off"),
+        ("unsuccessful", "broke the answer off"),
+        ("stopped_early", "does not say whether"),
+        ("did not stop", "does not say whether"),
+        ("half_done", "does not say whether"),
     ] {
         let error = ended(json!({"finish_reason": reason})).unwrap_err();
         assert!(error.contains(why) && error.contains(reason), "{error}");
@@ -187,6 +200,22 @@ fn thinking_apart_and_cut_answers_are_known_as_such() {
     assert!(whole.thinks_apart && !whole.is_cut && whole.text.as_deref() == Some("A"));
     let cut = thinks(Value::Null, "length");
     assert!(cut.thinks_apart && cut.is_cut && cut.text.is_none());
+    // gpt-oss by a server that drops the tags of its channels.
+    let whole = "analysisTrue? No.assistantfinalFalse";
+    for (text, is_cut, told) in [
+        (whole, false, Some(("True? No.", Some("False")))),
+        (whole, true, Some(("True? No.", None))),
+        ("analysisTrue", false, Some(("True", None))),
+        (
+            "analysisHe wrote assistantfinal.assistantfinalFalse",
+            false,
+            Some(("He wrote ", None)),
+        ),
+        ("analysis: assistantfinal", false, None),
+        ("An answer", false, None),
+    ] {
+        assert_eq!(untagged_harmony(text, is_cut), told, "{text}");
+    }
     let sglang = json!({"custom_id": "a", "text": "A", "meta_info": {"finish_reason": {"type": "length", "length": 5}}});
     assert!(read(&sglang).unwrap().unwrap().is_cut);
 }
@@ -233,6 +262,14 @@ fn what_is_no_answer_says_why() {
             "gave no text",
         ),
         (json!({"custom_id": "a", "choices": []}), "gave no answer"),
+        (
+            json!({"custom_id": "a", "choices": ["the worker is away"]}),
+            "reports an error: the worker is away",
+        ),
+        (
+            json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "error": "broken", "finish_reason": "stop"}]}),
+            "reports an error: broken",
+        ),
         (
             json!({"custom_id": "a", "choices": [{"message": {"content": "A"}, "finish_reason": "content_filter"}]}),
             "withheld the answer: it ended with `content_filter`",

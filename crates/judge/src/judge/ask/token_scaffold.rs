@@ -123,7 +123,6 @@ impl Fork {
         }
     }
 
-    /// A branch as a whole.
     pub(crate) fn branch(&self, branch: usize) -> &[u32] {
         self.branches.get(branch).map_or(&[], Vec::as_slice)
     }

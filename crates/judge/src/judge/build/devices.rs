@@ -5,7 +5,6 @@ use candle_core::Device;
 use super::EngineOptions;
 use juror_engine::model::{DeviceChoice, ModelError};
 
-/// The devices of one engine.
 #[derive(Debug, Clone)]
 pub struct ModelDevices {
     /// As the user names them: `cuda:0`; of several `cuda:0,1`.

@@ -24,7 +24,6 @@ use juror_engine::text::tokenizer::{Place, Tokenizer};
 pub enum PromptError {
     #[error("prompt text: {0}")]
     Template(#[from] TemplateError),
-    /// The chat template loses or repeats the prompt.
     #[error(transparent)]
     Marks(#[from] crate::protocol::template::MarksError),
     #[error(
@@ -35,10 +34,8 @@ pub enum PromptError {
         "--chat-template: the server renders the messages with its own; with --tokenizer MODEL prompts are rendered here"
     )]
     RenderedElsewhere,
-    /// The server that is to answer cannot be asked.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The tokenizer or the chat template failed.
     #[error(transparent)]
     Text(#[from] TextError),
 }

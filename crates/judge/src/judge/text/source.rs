@@ -121,7 +121,6 @@ pub(crate) struct Served {
     pub(crate) key: String,
     /// What was found out, in words.
     pub(crate) description: String,
-    /// Requests at once, at most.
     pub(crate) most_at_once: usize,
     pub(crate) server: Arc<dyn AskedServer>,
 }

@@ -46,7 +46,6 @@ pub struct RankedResponse {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedPair {
-    /// The id of the one.
     pub first: String,
     /// The id of the other.
     pub second: String,
