@@ -275,12 +275,12 @@ impl VerifySettings {
         let verified = panics::guarded(|| {
             let by = |verifier: &Verifier| {
                 let verified = verifier.verify_any(golds(), &pair.response, &self.format);
-                let form = pair.other_form.as_deref();
-                let form = form
+                let letter = pair.option_letter.as_deref();
+                let said = letter
                     .filter(|_| verified.equal.is_none() && self.profile == Profile::Strict)
-                    .map(|form| verifier.verify_any([form], &pair.response, &self.format));
+                    .map(|letter| verifier.verify_any([letter], &pair.response, &self.format));
                 // Another letter may be no letter at all.
-                form.filter(|it| it.equal == Some(true)).unwrap_or(verified)
+                said.filter(|it| it.equal == Some(true)).unwrap_or(verified)
             };
             let verified = by(verifier);
             if !against || by(common).equal == verified.equal {

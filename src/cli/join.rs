@@ -63,9 +63,7 @@ impl JoinArguments {
         let folder = tempfile::tempdir().or_fail()?;
         let paths = self.write(folder.path(), rows, &known, &mut skipped)?;
         if let [first, ..] = &skipped.unwrap_or_default()[..] {
-            say(&format!(
-                "not all rows were joined; the first left out is {first}"
-            ));
+            say(&format!("rows are left out, the first: {first}"));
         }
         if !paths.is_empty() {
             *rows = paths;

@@ -378,7 +378,7 @@ fn panel(arguments: &ServeArguments, file: &Path) -> Result<(Served, Answerer), 
 
 /// Several judges, each by its name and its own arguments; none is fetched before each is known, and its protocol checked.
 fn several(
-    mut lines: Vec<(String, ServeArguments)>,
+    lines: Vec<(String, ServeArguments)>,
     check_protocol: fn(&Protocol) -> anyhow::Result<()>,
 ) -> Result<(Vec<Served>, Vec<NamedSetup>), Failure> {
     let judges = lines
@@ -392,7 +392,7 @@ fn several(
         // Sums of two groups may wait for each other where each GPU runs them in its own order.
         bail_usage!("--tensor-parallel is for one judge of several: NCCL takes one group on a GPU");
     }
-    for (_, line) in &mut lines {
+    for (_, line) in &lines {
         let protocol = several::check(&line.judge, &line.endpoint, &line.sampling)?;
         check_protocol(protocol.as_ref()).or_usage()?;
     }

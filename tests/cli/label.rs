@@ -697,7 +697,7 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         "judge torn.jsonl --join asks.jsonl right.jsonl --rules only -o torn.out.jsonl --force";
     folder.run_words(torn).expect(2, &["torn.jsonl:1:"]);
     let ran = folder.run_words(&format!("{torn} --skip-bad"));
-    ran.expect(0, &["the first left out is torn.jsonl:1:", "1 ok"]);
+    ran.expect(0, &["rows are left out, the first: torn.jsonl:1:", "1 ok"]);
     assert_eq!(folder.lines("torn.out.jsonl")[0]["id"], "d");
     let bad = folder.lines("torn.out.jsonl.rejected.jsonl").remove(0);
     assert_eq!(

@@ -155,7 +155,7 @@ impl<'a> Beside<'_, 'a> {
 
     /// Of an answer that is the text of one of the options, which stand beside it or beside the question: its letter. None where a text may be taken for a letter
     /// or for a place, or where the question may have the options under other letters.
-    pub(super) fn other_form(&self, answer: &str, preset: &'static Preset) -> Option<String> {
+    pub(super) fn option_letter(&self, answer: &str, preset: &'static Preset) -> Option<String> {
         let Self(row, _, columns) = self;
         let asked = columns.find(Field::Question, preset, row).ok()?;
         let asked = asked.unwrap_or_default();

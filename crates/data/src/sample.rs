@@ -24,7 +24,7 @@ pub struct Sample {
     /// The single reference answers, if there are several.
     pub alternatives: Vec<String>,
     /// Where it is the text of an option of the question: that one's letter. Nobody is shown it.
-    pub other_form: Option<String>,
+    pub option_letter: Option<String>,
     /// The response: derivation and result, or the result alone.
     pub student_answer: String,
     /// The response that it is compared with, under a protocol that compares responses.

@@ -62,7 +62,7 @@ pub(super) struct Texts {
     pub(super) messages: Vec<Json>,
     /// The reference answers, any of which is right.
     pub(super) references: Vec<String>,
-    pub(super) other_form: Option<String>,
+    pub(super) option_letter: Option<String>,
     pub(super) responses: Vec<String>,
     /// Whether the responses are a list, even one of a single response.
     pub(super) is_list: bool,
@@ -132,7 +132,7 @@ impl Texts {
                 messages: self.messages.clone(),
                 reference_answer: reference_answer.clone(),
                 alternatives: alternatives.clone(),
-                other_form: self.other_form.clone(),
+                option_letter: self.option_letter.clone(),
                 student_answer,
                 steps: self.steps.clone(),
                 rubric: self.rubric.clone(),
@@ -165,7 +165,7 @@ pub struct Pair {
     pub id: Option<String>,
     /// The reference answer: of several, any of which is right, all of them.
     pub references: Vec<String>,
-    pub other_form: Option<String>,
+    pub option_letter: Option<String>,
     pub response: String,
     /// Settings that differ from those of the run.
     pub config: Option<Map<String, Json>>,
@@ -363,7 +363,7 @@ impl Row<'_> {
                 beside.check_place(*value)?;
             }
             let mut one = read.texts.iter().filter(|_| read.texts.len() == 1);
-            read.other_form = one.find_map(|answer| beside.other_form(answer, preset));
+            read.option_letter = one.find_map(|answer| beside.option_letter(answer, preset));
         }
         let top = key.split(['.', '[']).next().unwrap_or(key);
         top.clone_into(&mut read.key);
@@ -418,7 +418,7 @@ impl Row<'_> {
         Ok(Pair {
             id: id.transpose()?.map(str::to_owned),
             references,
-            other_form: None,
+            option_letter: None,
             response: value("pred")?.bare_text("pred")?,
             config: self.config()?,
             kept,
@@ -463,7 +463,7 @@ impl Row<'_> {
         Ok(Pair {
             id: id.map(|id| Json::from(id).to_string()),
             references: reference.texts,
-            other_form: reference.other_form,
+            option_letter: reference.option_letter,
             response,
             config: None,
             kept,
@@ -579,7 +579,7 @@ impl Row<'_> {
             question,
             messages,
             references: reference.texts,
-            other_form: reference.other_form,
+            option_letter: reference.option_letter,
             responses: responses.texts,
             is_list: responses.is_list,
             response_key: responses.key,
@@ -702,7 +702,7 @@ struct FieldTexts {
     how: Option<Cow<'static, str>>,
     is_fixed: bool,
     in_reasoning: bool,
-    other_form: Option<String>,
+    option_letter: Option<String>,
 }
 
 impl FieldTexts {

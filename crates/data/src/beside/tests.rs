@@ -261,7 +261,7 @@ fn the_text_of_an_option_has_its_letter_as_another_form() {
     let form = |row: &str| {
         crate::sample_of_row(row, &crate::ColumnMap::default())
             .unwrap()
-            .other_form
+            .option_letter
     };
     let row = |more: &str| format!(r#"{{"question": "Which gas?", "response": "r", {more}}}"#);
     let options = r#""options": ["oxygen", "nitrogen", "argon"]"#;
@@ -319,7 +319,7 @@ fn the_text_of_an_option_has_its_letter_as_another_form() {
     // What rows are known by is as before.
     let sample = crate::sample_of_row(&pro("\"argon\""), &crate::ColumnMap::default()).unwrap();
     let without = crate::Sample {
-        other_form: None,
+        option_letter: None,
         ..sample.clone()
     };
     assert_eq!(sample.check(), without.check());

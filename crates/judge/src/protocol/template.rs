@@ -443,13 +443,16 @@ mod tests {
         let segments = split_marks(&chat, &template).unwrap();
         assert_eq!(segments.len(), 7);
         for (rendered, says) in [
-            ("<|im_start|>", "dropped the prompt: question is not in"),
             (
-                &format!("{marked}{marked}"),
+                "<|im_start|>".to_owned(),
+                "dropped the prompt: question is not in",
+            ),
+            (
+                marked.repeat(2),
                 "repeated the prompt: question is more than once in",
             ),
         ] {
-            let why = split_marks(rendered, &template).unwrap_err().to_string();
+            let why = split_marks(&rendered, &template).unwrap_err().to_string();
             assert!(why.contains(says), "{why}");
         }
     }

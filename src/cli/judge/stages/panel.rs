@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &JudgeArguments, file: &Path) -> Result<u8, Failure
         let Command::Judge(line) = command.or_usage()? else {
             bail_usage!("the options of a judge must be those of `juror judge`");
         };
-        let mut line = line.of_one(output.beside(&judge.name));
+        let line = line.of_one(output.beside(&judge.name));
         check(&line)?;
         lines.push(line);
     }

@@ -134,7 +134,7 @@ impl<'a> VerdictBuilder<'a> {
     }
 
     /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else one that decides against it; where it
-    /// is open, the reference's other form may decide for the response.
+    /// is open, the letter of its option may decide for the response.
     fn verify<'s>(&self, subject: &'s Subject) -> &'s RuleVerdict {
         let verify = || {
             let sample = &subject.sample;
@@ -152,10 +152,10 @@ impl<'a> VerdictBuilder<'a> {
             }
             let is_open = verdict.as_ref().is_none_or(|it| it.outcome.is_none());
             let is_strict = rules.profile == RulesProfile::Strict;
-            let form = sample.other_form.iter().find(|_| is_open && is_strict);
-            let form = form.map(|form| rules.verify(form, &sample.student_answer));
+            let letter = sample.option_letter.iter().find(|_| is_open && is_strict);
+            let said = letter.map(|letter| rules.verify(letter, &sample.student_answer));
             // A sample has a reference.
-            form.filter(|it| it.outcome == Some(true))
+            said.filter(|it| it.outcome == Some(true))
                 .or(verdict)
                 .unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
         };

@@ -25,7 +25,7 @@ fn the_letter_of_an_option_may_decide_for_a_response_alone() {
             ..RunOptions::default()
         };
         let mut sample = Sample::new("7 * 9?", reference, response);
-        sample.other_form = Some(form.to_owned());
+        sample.option_letter = Some(form.to_owned());
         let subject = Subject::new(sample);
         let builder = VerdictBuilder::of_yields(&options, OF_RULES);
         builder.by_rules(&subject, 0).outcome
