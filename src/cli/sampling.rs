@@ -49,7 +49,8 @@ impl SamplingArguments {
             ("min_p", self.min_p.filter(|p| *p == 0.0).map(|_| 0)),
         ];
         let given = given.into_iter();
-        Map::from_iter(given.filter_map(|(key, value)| Some((key.to_owned(), value?.into()))))
+        let given = given.filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
+        given.collect()
     }
 
     /// How tokens are chosen, and how many at most: as the user says, else as recommended.

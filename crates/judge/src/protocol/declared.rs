@@ -55,7 +55,7 @@ pub(super) fn built_in(name: &str) -> Option<&'static Arc<Protocol>> {
     }))
 }
 
-fn wrong(place: impl Display, why: impl Display) -> DeclarationError {
+fn wrong(place: &dyn Display, why: &dyn Display) -> DeclarationError {
     DeclarationError(format!("{place}: {why}"))
 }
 
@@ -76,20 +76,20 @@ impl Protocol {
         let file = declaration::read(&origin, &text)?;
         let template = file.template.clone();
         let form = file.form();
-        let form = form.map_err(|(key, why)| wrong(format!("{origin}: {key}"), why))?;
+        let form = form.map_err(|(key, why)| wrong(&format!("{origin}: {key}"), &why))?;
         let mut declared = Self::declare(&origin, &name, file)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(text.as_bytes());
         if let Some(template) = template {
             let beside = beside(&template);
             let text = read(&beside)?;
-            PromptTemplate::parse(&text).map_err(|error| wrong(beside.display(), error))?;
+            PromptTemplate::parse(&text).map_err(|error| wrong(&beside.display(), &error))?;
             declared.template = Some(text);
         }
         let own = declared.form.scaffold(&ScaffoldWants::default());
         if let Some(own) = own.as_ref().and_then(Scaffold::grammar) {
             let place = format!("{origin}: answer.answer_pattern");
-            own.check().map_err(|error| wrong(place, error))?;
+            own.check().map_err(|error| wrong(&place, &error))?;
         }
         if let Some(form) = form {
             let beside = beside(form.path());
@@ -97,7 +97,7 @@ impl Protocol {
             hasher.update(text.as_bytes());
             let source = form.source(text);
             let checked = source.check();
-            checked.map_err(|error| wrong(beside.display(), error))?;
+            checked.map_err(|error| wrong(&beside.display(), &error))?;
             declared.grammar = Some(Arc::new(source));
         }
         declared.hash = Some(hasher.finalize().to_hex().to_string());
@@ -120,7 +120,7 @@ impl Protocol {
 
     /// A protocol without its prompt text.
     fn declare(origin: &str, name: &str, file: File) -> Result<Self, DeclarationError> {
-        let value = |key: &str, why: String| wrong(format!("{origin}: {key}"), why);
+        let value = |key: &str, why: String| wrong(&format!("{origin}: {key}"), &why);
         let view = match &file.view {
             Some(view) => view
                 .parse()

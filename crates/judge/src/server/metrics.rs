@@ -145,7 +145,7 @@ impl Metrics {
     }
 }
 
-/// OpenMetrics in the text format that was before it: a counter's own name there is that of its samples, and no line marks the end.
+/// `OpenMetrics` in the text format that was before it: a counter's own name there is that of its samples, and no line marks the end.
 pub(super) fn in_older_text(text: &str) -> String {
     let mut older = text.replace("# EOF\n", "");
     let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));

@@ -37,7 +37,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Ap
     }
 }
 
-/// Counters and histograms for Prometheus: as OpenMetrics where the client reads that, else in the older text.
+/// Counters and histograms for Prometheus: as `OpenMetrics` where the client reads that, else in the older text.
 pub(super) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> impl IntoResponse {
     let judges = &app.judges;
     let (waiting, running) = judges.load();
