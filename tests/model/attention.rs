@@ -2,6 +2,8 @@
 //! token's result from what else is computed with it.
 
 // Comparisons are of bits where they are exact, which is the point.
+use std::sync::LazyLock;
+
 use crate::paged::{Blocks, Sequence, step};
 use crate::reference::reference;
 use candle_core::{DType, Device, Tensor};
@@ -31,31 +33,39 @@ fn with_dtypes<T: Clone, const N: usize>(cases: [T; N]) -> impl Iterator<Item = 
         .flat_map(|case| DTYPES.map(|dtype| (case.clone(), dtype)))
 }
 
-/// Numbers that look random and depend on all arguments alone, around 0 with deviation 1.
-fn noise(kind: u64, layer: usize, token: u32, position: usize, index: usize) -> f32 {
-    let mut x = kind
-        ^ (layer as u64) << 8
-        ^ u64::from(token) << 16
-        ^ (position as u64) << 32
-        ^ (index as u64) << 48;
+/// Numbers that look random, around 0 with deviation 1; `count` of them, which follow from the other arguments alone.
+fn noise(kind: u64, layer: usize, token: u32, position: usize, count: usize) -> &'static [f32] {
+    // Parts of one table: a number made for each use would take most of these tests' time.
+    static NUMBERS: LazyLock<Vec<f32>> = LazyLock::new(|| {
+        let number = |at| {
+            let x = scramble(at);
+            let uniform = |bits: u64| (bits & 0xffff) as f32 / 65536.0;
+            let sum = uniform(x) + uniform(x >> 16) + uniform(x >> 32) + uniform(x >> 48);
+            (sum - 2.0) * 3f32.sqrt()
+        };
+        (0..1 << 20).map(number).collect()
+    });
+    let start =
+        scramble(kind ^ (layer as u64) << 8 ^ u64::from(token) << 16 ^ (position as u64) << 32)
+            as usize
+            % (NUMBERS.len() - count);
+    &NUMBERS[start..start + count]
+}
+
+fn scramble(mut x: u64) -> u64 {
     for _ in 0..3 {
         x = (x ^ (x >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
-    let uniform = |bits: u64| (bits & 0xffff) as f32 / 65536.0;
-    (uniform(x) + uniform(x >> 16) + uniform(x >> 32) + uniform(x >> 48) - 2.0) * 3f32.sqrt()
+    x
 }
 
 /// `[N, heads, head_dim]`: each token's vectors follow from its id and position, as a prefix cache supposes.
 fn vectors(kind: u64, layer: usize, batch: &StepBatch, heads: usize, head_dim: usize) -> Tensor {
-    let values: Vec<f32> = batch
-        .tokens
-        .iter()
-        .zip(&batch.positions)
-        .flat_map(|(&token, &position)| {
-            (0..heads * head_dim)
-                .map(move |index| noise(kind, layer, token, position as usize, index))
-        })
-        .collect();
+    let mut values = Vec::new();
+    for (&token, &position) in batch.tokens.iter().zip(&batch.positions) {
+        let width = heads * head_dim;
+        values.extend_from_slice(noise(kind, layer, token, position as usize, width));
+    }
     Tensor::from_vec(values, (batch.tokens.len(), heads, head_dim), &Device::Cpu).unwrap()
 }
 
@@ -140,7 +150,7 @@ fn bits(outputs: &[AttentionOutput], token: usize) -> Vec<u32> {
 
 fn tokens(seed: u64, count: usize) -> Vec<u32> {
     (0..count)
-        .map(|i| (noise(9, seed as usize, 0, i, 0).abs() * 1000.0) as u32)
+        .map(|i| (noise(9, seed as usize, 0, i, 1)[0].abs() * 1000.0) as u32)
         .collect()
 }
 
