@@ -76,7 +76,7 @@ fn hard_samples_are_rows_again() {
     let folder = Folder::new();
     let all = rows();
     let of_one = all.lines().take(4).map(|row| format!("{row}\n"));
-    folder.write("in.jsonl", of_one.collect::<String>() + &rollouts(8));
+    folder.write("in.jsonl", of_one.collect::<String>() + &rollouts(3));
     let judge = words(
         "judge in.jsonl -o out.jsonl --trials 4 --temperature 2 --max-new-tokens 200 --consensus \
         consensus.jsonl --hard hard.jsonl",

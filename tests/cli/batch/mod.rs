@@ -133,8 +133,8 @@ fn both_ways(input: &str, limit: &str) {
 #[test]
 fn both_ways_give_the_same_verdicts() {
     both_ways("examples/rollouts.jsonl", "24");
-    both_ways("tests/data/tiny/domain.jsonl", "20");
-    both_ways("tests/data/tiny/heldout.jsonl", "20");
+    both_ways("tests/data/tiny/domain.jsonl", "12");
+    both_ways("tests/data/tiny/heldout.jsonl", "12");
 }
 
 #[test]
