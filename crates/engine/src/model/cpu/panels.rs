@@ -6,6 +6,8 @@
 //!
 //! Every output is `fma(a[k], b[k], …fma(a[1], b[1], fma(a[0], b[0], start)))`, whatever the number of rows and the format.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::half::{F32, Format};
@@ -14,8 +16,8 @@ use super::prefetch::Ahead;
 
 pub(crate) const PANEL: usize = 16;
 
-/// On processors with short vectors, up to this many rows 16-bit numbers are widened in registers; for more rows, pieces are
-/// widened to memory once.
+/// On processors with short vectors, up to this many rows are multiplied with whole panels, 16-bit numbers widened in registers;
+/// more rows with pieces of panels, widened to memory once.
 const FEW: usize = 8;
 
 /// `out = a × b` (or `out += a × b`), with `a` `[rows, k]` in rows `a_stride` apart and `b` `[k, n]` in panels.
@@ -44,12 +46,11 @@ impl<F: Format> Kernel for Multiply<'_, '_, F> {
     #[inline(always)]
     fn run<V: Vectors>(mut self, vectors: V) {
         let few = self.out.len() <= FEW && F::in_registers::<V>();
-        let wide = few || F::plain(&[]).is_some();
         // Registers: rows × panels × vectors per panel accumulators, plus one vector per panel and one broadcast.
         match V::Simd::F32_LANES {
             16 => self.columns::<V, 1, 8, 2>(vectors),
-            8 if wide => self.columns::<V, 2, 6, 1>(vectors),
-            4 if wide => self.columns::<V, 4, 4, 1>(vectors),
+            8 if few => self.columns::<V, 2, 6, 1>(vectors),
+            4 if few => self.columns::<V, 4, 4, 1>(vectors),
             8 => self.pieces::<V, 2, 6>(vectors),
             4 => self.pieces::<V, 4, 4>(vectors),
             _ => self.scalar(),
@@ -136,16 +137,12 @@ impl<F: Format> Multiply<'_, '_, F> {
                 for p in 0..P {
                     let from = (panel + p) * PANEL;
                     let columns = &out[from..out.len().min(from + PANEL)];
-                    if columns.len() == PANEL {
-                        for (to, from) in acc[r][p].iter_mut().zip(V::Simd::as_simd_f32s(columns).0)
-                        {
-                            *to = *from;
-                        }
+                    if let Some(whole) = V::Simd::as_simd_f32s(columns).0.first_chunk() {
+                        acc[r][p] = *whole;
                     } else {
                         for w in 0..W {
-                            let from = (w * V::Simd::F32_LANES).min(columns.len());
-                            let to = columns.len().min(from + V::Simd::F32_LANES);
-                            acc[r][p][w] = simd.partial_load_f32s(&columns[from..to]);
+                            let lanes = lanes::<V>(columns, w);
+                            acc[r][p][w] = simd.partial_load_f32s(&columns[lanes]);
                         }
                     }
                 }
@@ -188,55 +185,56 @@ impl<F: Format> Multiply<'_, '_, F> {
                 let from = (panel + p) * PANEL;
                 let to = out.len().min(from + PANEL);
                 let columns = &mut out[from..to];
-                if columns.len() == PANEL {
-                    for (to, from) in V::Simd::as_mut_simd_f32s(columns)
-                        .0
-                        .iter_mut()
-                        .zip(&acc[r][p])
-                    {
-                        *to = *from;
-                    }
+                if let Some(whole) = V::Simd::as_mut_simd_f32s(columns).0.first_chunk_mut() {
+                    *whole = acc[r][p];
                 } else {
                     for w in 0..W {
-                        simd.partial_store_f32s(lanes_mut::<V>(columns, w), acc[r][p][w]);
+                        let lanes = lanes::<V>(columns, w);
+                        simd.partial_store_f32s(&mut columns[lanes], acc[r][p][w]);
                     }
                 }
             }
         }
     }
 
-    /// Widens pieces that stay in the first-level cache, and continues the sums in f32 from piece to piece.
+    /// Multiplies pieces of panels that stay in the first-level cache, widened if they are not f32, and continues the sums from
+    /// piece to piece. A few rows at a time are multiplied with all panels of a piece.
     #[inline(always)]
     fn pieces<V: Vectors, const W: usize, const MAX_ROWS: usize>(&mut self, vectors: V) {
         /// The length of a piece's sums, and its number of panels.
-        const LENGTH: usize = 64;
-        const WIDE: usize = 4;
+        const LENGTH: usize = 256;
+        const WIDE: usize = 2;
         let n = self.columns_wanted();
-        let mut piece = vec![0.0; WIDE.min(n.div_ceil(PANEL)) * LENGTH * PANEL];
-        for (group, from) in (0..n).step_by(WIDE * PANEL).enumerate() {
+        let plain = F::plain(self.panels);
+        let mut widened = vec![0.0; plain.map_or(WIDE * LENGTH * PANEL, |_| 0)];
+        for from in (0..n).step_by(WIDE * PANEL) {
             let to = n.min(from + WIDE * PANEL);
-            let mut columns: Vec<&mut [f32]> = Vec::with_capacity(self.out.len());
-            for row in &mut *self.out {
-                columns.push(&mut row[from..to]);
-            }
+            let rows = self.out.iter_mut();
+            let mut columns: Vec<&mut [f32]> = rows.map(|row| &mut row[from..to]).collect();
             for first in (0..self.k).step_by(LENGTH) {
                 let k = LENGTH.min(self.k - first);
-                let panels = group * WIDE..group * WIDE + (to - from).div_ceil(PANEL);
-                for (panel, piece) in panels.zip(piece.chunks_exact_mut(LENGTH * PANEL)) {
-                    let panel = &self.panels[panel * self.stride + first * PANEL..][..k * PANEL];
-                    F::widen_all(vectors, panel, piece);
+                let at = |panel: usize| panel * self.stride + first * PANEL;
+                let panels = from / PANEL..to.div_ceil(PANEL);
+                for (panel, to) in panels.zip(widened.chunks_exact_mut(LENGTH * PANEL)) {
+                    F::widen_all(vectors, &self.panels[at(panel)..][..k * PANEL], to);
                 }
-                Multiply::<F32> {
-                    a: &self.a[first..],
-                    a_stride: self.a_stride,
-                    k,
-                    panels: &piece,
-                    stride: LENGTH * PANEL,
-                    out: &mut columns,
-                    accumulate: self.accumulate || first > 0,
-                    cached: true,
+                let (panels, stride) = match plain {
+                    Some(plain) => (&plain[at(from / PANEL)..], self.stride),
+                    None => (&*widened, LENGTH * PANEL),
+                };
+                for (pass, rows) in columns.chunks_mut(MAX_ROWS).enumerate() {
+                    Multiply::<F32> {
+                        a: &self.a[pass * MAX_ROWS * self.a_stride + first..],
+                        a_stride: self.a_stride,
+                        k,
+                        panels,
+                        stride,
+                        out: rows,
+                        accumulate: self.accumulate || first > 0,
+                        cached: true,
+                    }
+                    .columns::<V, W, MAX_ROWS, 1>(vectors);
                 }
-                .columns::<V, W, MAX_ROWS, 1>(vectors);
             }
         }
     }
@@ -267,10 +265,9 @@ impl<F: Format> Multiply<'_, '_, F> {
 
 /// The part of a panel's columns that vector `w` covers; shorter, or empty, at the edge of the matrix.
 #[inline(always)]
-fn lanes_mut<V: Vectors>(columns: &mut [f32], w: usize) -> &mut [f32] {
+fn lanes<V: Vectors>(columns: &[f32], w: usize) -> Range<usize> {
     let from = (w * V::Simd::F32_LANES).min(columns.len());
-    let to = columns.len().min(from + V::Simd::F32_LANES);
-    &mut columns[from..to]
+    from..columns.len().min(from + V::Simd::F32_LANES)
 }
 
 #[cfg(test)]
