@@ -70,14 +70,14 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     for (name, preset) in &mut presets {
         preset.name.clone_from(name);
         preset.paths = Field::ALL.map(|field| {
-            let paths: Vec<KeyPath> = preset.own.remove(&field).unwrap_or_default();
+            let mut paths = preset.own.remove(&field).unwrap_or_default();
             let usual = usual.get(&field).into_iter().flatten();
             let usual = usual.filter(|path| !paths.contains(path)).cloned();
             let usual: Vec<KeyPath> = usual.collect();
-            if preset.usual_first && field == Field::Response {
-                return [usual, paths].concat();
-            }
-            [paths, usual].concat()
+            let is_first = preset.usual_first && field == Field::Response;
+            let at = if is_first { 0 } else { paths.len() };
+            paths.splice(at..at, usual);
+            paths
         });
     }
     presets.into_values().collect()

@@ -9,7 +9,7 @@
 //! | `spoken.tsv`: mathematics as people say it | `extract::spoken` |
 //! | `beside.tsv`: what stands beside a value and makes it another | `extract::beside` |
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
@@ -26,13 +26,17 @@ pub(crate) const BESIDE: &str = include_str!("beside.tsv");
 /// Mathematics as people say it, and what that is in signs.
 pub(crate) const SPOKEN: &str = include_str!("spoken.tsv");
 
-/// What `look` finds for a word in lower case, as most words are.
-pub(crate) fn in_lower_case<T>(word: &str, look: impl FnOnce(&str) -> T) -> T {
+/// A word in lower case, as most words are.
+pub(crate) fn lower_case(word: &str) -> Cow<'_, str> {
     if word.bytes().any(|it| it.is_ascii_uppercase()) {
-        look(&word.to_ascii_lowercase())
+        word.to_ascii_lowercase().into()
     } else {
-        look(word)
+        word.into()
     }
+}
+
+pub(crate) fn in_lower_case<T>(word: &str, look: impl FnOnce(&str) -> T) -> T {
+    look(&lower_case(word))
 }
 
 pub(crate) fn is_digit(character: char) -> bool {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::{Table, in_lower_case, names};
+use super::{Table, in_lower_case, lower_case, names};
 
 const TABLE: &str = include_str!("words.tsv");
 
@@ -41,14 +41,7 @@ impl Words {
     }
 
     pub(crate) fn of(list: Vec<&'static str>) -> Self {
-        let lower_case = list.iter().map(|word| {
-            let lower = if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                Cow::Owned(word.to_ascii_lowercase())
-            } else {
-                Cow::Borrowed(*word)
-            };
-            (lower, ())
-        });
+        let lower_case = list.iter().map(|word| (lower_case(word), ()));
         let mut begins = [false; 256];
         for word in &list {
             begins[usize::from(word.as_bytes().first().copied().unwrap_or(0))] = true;

@@ -1,5 +1,6 @@
 //! The rows of `lexicon/beside.tsv`, and the classes of a word: an item that some row has is a class.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::{Arc, LazyLock};
@@ -9,7 +10,7 @@ use super::{FAR_GAP, GAP, How};
 use crate::lexicon::numbers::{NumberWord, number_words};
 use crate::lexicon::units::currency_names;
 use crate::lexicon::words::listed;
-use crate::lexicon::{BESIDE, KeyHasher, in_lower_case, rows};
+use crate::lexicon::{BESIDE, KeyHasher, in_lower_case, lower_case, rows};
 
 /// Where a row's pattern stands.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +136,7 @@ fn words_of_shape(name: &str) -> Vec<&'static str> {
 
 /// The table: which classes a word has, and the rows.
 pub(super) struct Table {
-    classes: HashMap<String, Set, BuildHasherDefault<KeyHasher>>,
+    classes: HashMap<Cow<'static, str>, Set, BuildHasherDefault<KeyHasher>>,
     /// For each kind of answer, on either side of it, and shape: how many words from the value on rows ask for it, and the classes that it is in.
     shapes: [[[(usize, Set); SHAPES.len()]; 2]; How::LETTERS.len()],
     /// How words end that deny as the ending by itself does: "isn't".
@@ -161,7 +162,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
         .rows
         .resize_with(PLACES.len() * How::LETTERS.len(), Default::default);
-    let mut names: HashMap<&'static str, usize> = HashMap::new();
+    let mut names = HashMap::<&str, usize, BuildHasherDefault<KeyHasher>>::default();
     let mut class = |table: &mut Table, name: &'static str, asked: (u8, bool, usize)| {
         let next = names.len();
         debug_assert!(next < ALWAYS);
@@ -172,8 +173,9 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
             next
         });
         let (how, follows, words) = asked;
+        let how = how * u8::from(name.contains('<'));
         let shapes = table.shapes.iter_mut().enumerate();
-        for (_, own) in shapes.filter(|(at, _)| name.contains('<') && how >> at & 1 == 1) {
+        for (_, own) in shapes.filter(|(at, _)| how >> at & 1 == 1) {
             for ((shape, _), own) in SHAPES.iter().zip(&mut own[usize::from(follows)]) {
                 if name.split('|').any(|it| it == *shape) {
                     own.0 = own.0.max(words);
@@ -242,9 +244,9 @@ pub(super) fn list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
 impl Table {
     /// Makes `word`, a list or a shape part of a class.
     fn add(&mut self, word: &'static str, class: usize) {
-        let mut insert = |word: &str| {
-            let lower = word.to_ascii_lowercase();
-            self.classes.entry(lower).or_default().insert(class);
+        let mut insert = |word: &'static str| {
+            let known = self.classes.entry(lower_case(word));
+            known.or_default().insert(class);
         };
         if word.starts_with('@') {
             list(word).for_each(insert);
