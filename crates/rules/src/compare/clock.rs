@@ -2,7 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides, other_kind};
-use super::expressions::{self, show};
+use super::expressions;
 use super::numbers::{self, Value};
 use super::quantity;
 use crate::algebra::Expr;
@@ -91,9 +91,8 @@ fn times(
 /// a : b as a / b.
 fn fraction(ratio: &[Expr]) -> Option<Expr> {
     match ratio {
-        [a, b] => match (expressions::number(a), expressions::number(b)) {
-            (_, Some(b)) if b.is_zero() => None,
-            (Some(a), Some(b)) => Some(Expr::Number(a.into_owned() / b.into_owned())),
+        [a, b] => match expressions::number(b) {
+            Some(b) if b.is_zero() => None,
             _ => Some(a.clone().divided_by(b.clone())),
         },
         _ => None,
@@ -129,9 +128,7 @@ fn ratios(a: &[Expr], b: &[Expr], context: &mut Context<'_>) -> Comparison {
         // Cross products are exact, never rounded.
         let part = numbers::compare(quantity::exact(&left), quantity::exact(&right), context);
         if part.equal == Some(false) {
-            let ratio = |a: &Expr, b: &Expr| format!("{} : {}", show(a), show(b));
-            let (own, other) = (ratio(&a[pivot], x), ratio(&b[pivot], y));
-            return context.different("ratio", || format!("{own} and {other} differ"));
+            return Comparison::different("ratio", "the ratios differ");
         }
         parts.push(part);
     }

@@ -218,11 +218,6 @@ fn truth_of(answer: &Answer) -> Option<bool> {
                 _ => word.to_lowercase(),
             }
         }
-        Answer::Choice(letters) => match letters.as_slice() {
-            ['T'] => return Some(true),
-            ['F'] => return Some(false),
-            _ => return None,
-        },
         _ => return None,
     };
     match word.as_str() {

@@ -2,7 +2,7 @@
 
 use super::comparison::Comparison;
 use super::context::{Context, in_order_of_sides};
-use super::expressions::{self, show};
+use super::expressions;
 use super::naming;
 use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
@@ -116,9 +116,6 @@ fn shares(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compar
 
 /// `factor` · expr.
 fn scaled(expr: &Expr, factor: &Rational) -> Expr {
-    if factor.is_one() && expressions::number(expr).is_none() {
-        return expr.clone();
-    }
     expressions::product(Expr::Number(factor.clone()), expr.clone())
 }
 
@@ -173,13 +170,10 @@ fn both_units(
         let converted = convert(&pred.value, b, a);
         numbers::compare(written(gold), exact(&converted), context)
     };
-    let said = |it: &Quantity, unit: &Unit| format!("{} {}", show(&it.value), unit.name);
     match verdict.equal {
-        Some(true) if verdict.method == "rational" => verdict.by("units"),
-        Some(false) => context.different("units", || {
-            format!("{} and {} differ", said(gold, a), said(pred, b))
-        }),
-        _ => verdict,
+        Some(true) if verdict.method != "rational" => verdict,
+        None => verdict,
+        _ => verdict.by("units"),
     }
 }
 

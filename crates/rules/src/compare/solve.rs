@@ -363,9 +363,6 @@ fn with_bars(
     let [inside] = parts.as_slice() else {
         return None;
     };
-    if algebra::has_letter(right) {
-        return None;
-    }
     if real_set::order_of(right, &Expr::integer(0), context)? == Ordering::Less {
         return Some(match operator {
             Operator::Less | Operator::LessOrEqual | Operator::Equal => RealSet::default(),

@@ -444,42 +444,16 @@ fn is_currency(text: &str, content: usize, next: usize) -> bool {
         || prose_words(inner) > 1
 }
 
-/// How many words of prose a would-be formula holds, those of `\text{…}` and names of functions not counted; more than five are not told apart.
+/// How many words of prose a would-be formula holds, names of functions and units not counted; none where it has commands.
 fn prose_words(inner: &str) -> usize {
-    let bytes = inner.as_bytes();
-    let mut count = 0;
-    let mut at = 0;
-    while at < bytes.len() && count <= 5 {
-        match bytes[at] {
-            b'\\' => {
-                let name = crate::lexicon::letters(&inner[at + 1..], usize::MAX);
-                let command = &inner[at + 1..at + 1 + name];
-                at += 1 + name.max(usize::from(
-                    bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation),
-                ));
-                if (command.starts_with("text")
-                    || matches!(command, "mbox" | "mathrm" | "operatorname"))
-                    && bytes.get(at) == Some(&b'{')
-                {
-                    at += bytes[at..]
-                        .iter()
-                        .position(|&byte| byte == b'}')
-                        .unwrap_or(bytes.len() - at);
-                }
-            }
-            byte if byte.is_ascii_alphabetic() => {
-                let length = crate::lexicon::letters(&inner[at..], usize::MAX);
-                let word = &inner[at..at + length];
-                if length > 1
-                    && !super::words::FUNCTION.contains(word)
-                    && !super::words::is_unit(word)
-                {
-                    count += 1;
-                }
-                at += length;
-            }
-            _ => at += 1,
-        }
+    let word = |it: &&str| {
+        let prose = it.len() > 1 && it.bytes().all(|it| it.is_ascii_alphabetic());
+        prose && !words::FUNCTION.contains(it) && !words::is_unit(it)
+    };
+    let said = words::words_of(inner).filter(word);
+    if inner.contains('\\') {
+        0
+    } else {
+        said.take(6).count()
     }
-    count
 }
