@@ -33,7 +33,7 @@ type Known = HashMap<String, (Raw, Option<Box<RawValue>>)>;
 
 impl JoinArguments {
     /// Puts files with all in the place of `rows`, if there is something to join; they are there as long as their folder is kept. With `skip_bad` rows that cannot
-    /// be joined are left out.
+    /// be joined are left out; which of two contradicting rows of --join is right, nobody knows.
     pub(super) fn join(
         &self,
         rows: &mut Vec<PathBuf>,
@@ -44,7 +44,7 @@ impl JoinArguments {
         }
         let mut known = Known::new();
         let (on, mut skipped) = (&self.on, skip_bad.then(Vec::new));
-        each(&self.join, on, &mut skipped, |_, place, name, mut row| {
+        each(&self.join, on, &mut None, |_, place, name, mut row| {
             let body = row.get("body").or(row.get("params"));
             let body = body.and_then(|body| serde_json::from_str::<Raw>(body.get()).ok());
             let asked = ["messages", "prompt", "input"].map(|key| body.as_ref()?.get(key).cloned());
@@ -62,8 +62,13 @@ impl JoinArguments {
         })?;
         let folder = tempfile::tempdir().or_fail()?;
         let paths = self.write(folder.path(), rows, &known, &mut skipped)?;
-        if let [first, ..] = &skipped.unwrap_or_default()[..] {
-            say(&format!("rows are left out, the first: {first}"));
+        if let Some([first, others @ ..]) = skipped.as_deref() {
+            let left = counted_are(others.len() + 1, "row");
+            let told = format!("{left} left out, the first: {first}");
+            if paths.is_empty() {
+                bail_usage!("{told}");
+            }
+            say(&told);
         }
         if !paths.is_empty() {
             *rows = paths;
@@ -147,9 +152,10 @@ impl JoinArguments {
             Ok(())
         })?;
         if failed > 0 {
-            let failed = counted_are(failed, "row");
-            let text = format!("{failed} left out, with an error instead of an answer");
-            say(&text);
+            let left = counted_are(failed, "row");
+            say(&format!(
+                "{left} left out, with an error instead of an answer"
+            ));
         }
         Ok(paths)
     }

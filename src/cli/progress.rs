@@ -68,7 +68,6 @@ impl Lines {
         due
     }
 
-    /// Says how far a run is, if a line is due.
     pub(super) fn say(&mut self, text: &str) {
         if self.due(Instant::now()) {
             say(text);
@@ -93,7 +92,6 @@ impl Progress {
         }
     }
 
-    /// Shows how far the run is.
     pub(super) fn update(&mut self, summary: &Summary) {
         if summary.sizes.is_none() && summary.loaded > 0.0 {
             let loaded = format!("loading the model: {:.0} %", 100.0 * summary.loaded);
@@ -151,7 +149,6 @@ pub(super) struct RunProgress {
 }
 
 impl RunProgress {
-    /// A run up to `all` tokens.
     pub(super) fn new(name: String, all: u64) -> Self {
         let template = "{msg} · {percent} % · {eta} left {wide_bar:.cyan/dim}";
         let bar = bar(Some(all), false, template);
@@ -163,7 +160,6 @@ impl RunProgress {
         }
     }
 
-    /// Shows that `done` tokens are generated.
     pub(super) fn update(&mut self, done: u64) {
         self.bar.set_position(done);
         let (name, all) = (&self.name, self.bar.length().unwrap_or(0));

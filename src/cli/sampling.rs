@@ -45,7 +45,7 @@ impl SamplingArguments {
     pub(super) fn without_choice(&self) -> Map<String, Value> {
         let given = [
             ("top_p", self.top_p.filter(|p| *p >= 1.0).map(|_| 1)),
-            ("top_k", self.top_k.filter(|k| *k == 0).map(|_| 0)),
+            ("top_k", self.top_k.filter(|k| *k == 0).map(|_| -1)),
             ("min_p", self.min_p.filter(|p| *p == 0.0).map(|_| 0)),
         ];
         let given = given.into_iter();

@@ -148,7 +148,7 @@ pub(super) fn run(arguments: VerifyArguments) -> Result<u8, Failure> {
         format: arguments.pattern.unwrap_or_default(),
     };
     if let (Some(gold), Some(pred)) = (&arguments.gold, &arguments.pred) {
-        let why = "says where rows have what: leave it out with --gold and --pred";
+        let why = "says where rows have what, and --gold and --pred are no rows: leave it out";
         arguments.columns.refuse(why)?;
         return one(&settings, gold, pred, arguments.explain);
     }

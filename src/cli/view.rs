@@ -59,7 +59,6 @@ pub(super) fn run(arguments: &ViewArguments) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// Prints where the pages are.
 pub(super) fn print_address(address: SocketAddr) {
     let mut out = std::io::stdout();
     // Whoever started it may not read this.

@@ -68,7 +68,6 @@ impl Work {
         })
     }
 
-    /// How far a run of `all` verdicts is.
     pub(super) fn progressed(work: Option<&Self>, all: usize, summary: &Summary) -> Progressed {
         let judged = summary.verdicts() - summary.resumed;
         let jobs = all.saturating_sub(summary.resumed);

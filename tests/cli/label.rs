@@ -697,7 +697,10 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
         "judge torn.jsonl --join asks.jsonl right.jsonl --rules only -o torn.out.jsonl --force";
     folder.run_words(torn).expect(2, &["torn.jsonl:1:"]);
     let ran = folder.run_words(&format!("{torn} --skip-bad"));
-    ran.expect(0, &["rows are left out, the first: torn.jsonl:1:", "1 ok"]);
+    ran.expect(0, &["1 row is left out, the first: torn.jsonl:1:", "1 ok"]);
+    // Rows that all are left out are not judged as they were, nor does one of two contradicting rows decide.
+    let none = "judge mixed.jsonl --join asked.jsonl --on id --rules only -o none.jsonl --skip-bad";
+    folder.run_words(none).expect(2, &["left out, the first: "]);
     assert_eq!(folder.lines("torn.out.jsonl")[0]["id"], "d");
     let bad = folder.lines("torn.out.jsonl.rejected.jsonl").remove(0);
     assert_eq!(

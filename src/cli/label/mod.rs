@@ -199,7 +199,6 @@ fn choice(arguments: &LabelArguments) -> Result<(QueueChoice, Vec<LabelLine>), F
     Ok((choice, Vec::new()))
 }
 
-/// Says that nobody need be asked.
 fn nothing_to_do(
     choice: &QueueChoice,
     output: &Path,

@@ -88,7 +88,7 @@ fn rows_are_judged_by_a_server() {
     for one in &server.judged()[12..] {
         assert_eq!(
             (&one.body["top_p"], &one.body["top_k"]),
-            (&json!(1), &json!(0))
+            (&json!(1), &json!(-1))
         );
         assert!(one.body.get("min_p").is_none(), "{}", one.body);
     }
@@ -213,7 +213,7 @@ fn what_a_server_can_do_is_asked() {
         .run(&judge(&thinks.url, &["--restart"]))
         .expect(0, &["free text", "answers are left free"]);
     assert!(verdicts(&folder).iter().all(|line| line["overall"] == true));
-    // So does gpt-oss where its server drops the tags of its channels: only what follows the last of them counts.
+    // So does gpt-oss where its server drops the tags of its channels: only what follows its `assistantfinal` counts.
     let untagged = Server::with_probes(
         |asked, _| {
             let wrong = RIGHT.replace("True", "False");

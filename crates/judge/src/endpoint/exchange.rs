@@ -32,7 +32,6 @@ pub(super) struct Answered {
 
 pub(super) struct Unread {
     pub(super) failure: Failure,
-    /// Tokens that were spent on it.
     pub(super) counted: (usize, usize),
 }
 
@@ -80,6 +79,7 @@ pub(super) fn read(client: &Client, answer: &Value) -> Result<Answered, Unread> 
         let code = code.and_then(|code| u16::try_from(code).ok());
         return Err(match code.filter(|code| (400..600).contains(code)) {
             None if is_busy => passing(why, Passing::Busy),
+            None if answer["choices"][0]["error"].is_string() => passing(why, Passing::Broken),
             // It is the gateway's word of another server, and of this row alone; money is short for all rows.
             None | Some(401 | 403..=405) => refused(why),
             Some(status) => unread(client.of_status(status, why, None, error)),

@@ -12,7 +12,7 @@ use juror_data::{ContentPart, REASONING, answer_in_reasoning};
 /// The longest message of an engine that is told.
 const MOST_MESSAGE: usize = 500;
 
-/// What a word in the reason for which an answer ended says of the answer: the first that is there counts. Words `with` one say nothing by themselves.
+/// What a word in the reason for which an answer ended says of the answer: the first that is there counts. Words `with` one say nothing by themselves, some `exactly` so.
 const ENDINGS: &str = include_str!("endings.tsv");
 
 /// All of the text of an answer that ended by itself, which the engine took for thinking.
@@ -324,16 +324,16 @@ pub(crate) fn answer(
 /// `stopped_early` and `incomplete_stop` have a word for whole too.
 fn ending(reason: &str) -> &'static str {
     let kind = rows(ENDINGS).find(|(word, _)| reason.contains(word));
-    let kind = kind.map_or("", |(_, kind)| kind);
-    let is_known = |word: &str| {
-        let mut known = rows(ENDINGS).filter(|(_, kind)| matches!(*kind, "whole" | "with"));
-        known.any(|(known, _)| word.starts_with(known))
+    let known = |word: &str, (known, kind): (&str, &str)| match kind {
+        "whole" | "with" => word.starts_with(known),
+        _ => kind == "exactly" && word == known,
     };
+    let is_known = |word: &str| word.is_empty() || rows(ENDINGS).any(|row| known(word, row));
     let mut words = reason.split(|c: char| !c.is_alphabetic());
-    if kind == "whole" && !words.all(|word| word.is_empty() || is_known(word)) {
-        return "";
+    match kind.map_or("", |(_, kind)| kind) {
+        "whole" if !words.all(is_known) => "",
+        kind => kind,
     }
-    kind
 }
 
 /// Tokens spent, as far as they are told; the Responses API has names of its own.

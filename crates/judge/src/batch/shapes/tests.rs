@@ -131,6 +131,10 @@ fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
         "endTurn",
         "natural_stop",
         "succeeded",
+        "stop_criteria_met",
+        "response.completed",
+        "all_done",
+        "stop_str",
     ] {
         assert!(
             !ended(json!({"finish_reason": whole})).unwrap().is_cut,
@@ -165,6 +169,7 @@ fn an_ending_that_is_not_known_as_whole_is_no_whole_answer() {
         ("stopped_early", "does not say whether"),
         ("did not stop", "does not say whether"),
         ("half_done", "does not say whether"),
+        ("stream_end", "does not say whether"),
     ] {
         let error = ended(json!({"finish_reason": reason})).unwrap_err();
         assert!(error.contains(why) && error.contains(reason), "{error}");
