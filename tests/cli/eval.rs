@@ -119,6 +119,97 @@ fn figures_are_those_of_the_rows() {
     assert_eq!(missed("f"), Some((json!(["no_verdict"]), json!(1))));
 }
 
+/// Each judge's trials count as they are, whatever the other's number.
+#[test]
+fn one_trial_is_compared_with_several() {
+    let folder = Folder::new();
+    let ids = ["a", "b", "c", "d"];
+    let labels = ids.map(|id| json!({"id": id, "overall_label": id < "c"}).to_string());
+    folder.write("labels.jsonl", labels.join("\n"));
+    let line = |id: &str, trial: u32, said: bool| {
+        let line = verdict(id, Some((said, true)));
+        line.replace("\"trial\":0", &format!("\"trial\":{trial}"))
+    };
+    let write = |name: &str, says: &[(&str, &[bool])]| {
+        let lines = says.iter().flat_map(|(id, trials)| {
+            let trials = trials.iter().enumerate();
+            trials.map(|(trial, said)| line(id, trial as u32, *said))
+        });
+        folder.write(name, lines.collect::<Vec<_>>().join("\n"));
+    };
+    let (yes, no) = (true, false);
+    // By the first trial alone it is right on a and c, as the other; by its majority on a, b and c.
+    write(
+        "three.jsonl",
+        &[
+            ("a", &[yes, yes, no]),
+            ("b", &[no, yes, yes]),
+            ("c", &[no, no, no]),
+            ("d", &[yes, yes, yes]),
+        ],
+    );
+    write(
+        "one.jsonl",
+        &[("a", &[yes]), ("b", &[no]), ("c", &[no]), ("d", &[yes])],
+    );
+    let eval = "eval one.jsonl --labels labels.jsonl --compare three.jsonl --json out.json";
+    folder.run_words(eval).expect(0, &[]);
+    let value: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+    let comparison = &value["judges"][1]["against_first"]["overall"];
+    let accuracy = |at: usize| {
+        let tasks = &value["judges"][at]["all"]["tasks"];
+        tasks["overall"]["accuracy"]["share"].as_f64().unwrap()
+    };
+    let difference = comparison["accuracy"]["value"].as_f64().unwrap();
+    assert!(
+        (difference - (7.0 / 12.0 - 0.5)).abs() < 1e-12,
+        "{difference}"
+    );
+    assert!((difference - (accuracy(1) - accuracy(0))).abs() < 1e-12);
+    let mcnemar = &comparison["mcnemar"];
+    assert_eq!(
+        (&mcnemar["only_second"], &mcnemar["only_first"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(comparison["flips"][0]["id"], "b");
+    assert_eq!(
+        (&comparison["verdicts"], &comparison["agree"]),
+        (&json!(4), &json!(4))
+    );
+}
+
+/// Where all labels of a task are alike, always that answer would be the best judge.
+#[test]
+fn judges_are_chosen_by_labels_of_both_kinds() {
+    let folder = Folder::new();
+    let rows = |both: bool| {
+        let row = |at: usize| {
+            let (outcome, overall) = (at % 2 == 0, (at % 2 == 1).then_some(false));
+            json!({"id": at.to_string(), "outcome_label": both && outcome, "overall_label": overall}).to_string()
+        };
+        (0..8).map(row).collect::<Vec<_>>().join("\n")
+    };
+    let judge = |name: &str, says: fn(usize) -> bool| {
+        let line = |at: usize| verdict(&at.to_string(), Some((says(at), says(at))));
+        folder.write(name, (0..8).map(line).collect::<Vec<_>>().join("\n"));
+    };
+    judge("good.jsonl", |at| at % 2 == 0 || at == 1);
+    judge("false.jsonl", |_| false);
+    let eval = || {
+        let eval =
+            "eval good.jsonl --labels labels.jsonl --compare false.jsonl --json out.json --force";
+        folder.run_words(eval).expect(0, &[]);
+        serde_json::from_str::<Value>(&folder.read("out.json")).unwrap()["choices"].clone()
+    };
+    folder.write("labels.jsonl", rows(true));
+    let choices = eval();
+    assert_eq!(choices["task"], "outcome");
+    assert_eq!(choices["judges"][0]["verdicts"], "good.jsonl");
+    assert_eq!(choices["judges"][1]["dominated_by"], "good.jsonl");
+    folder.write("labels.jsonl", rows(false));
+    assert_eq!(eval(), Value::Null);
+}
+
 /// Every key of the JSON is in its schema, and every key that the schema demands is in the JSON.
 #[test]
 fn the_json_has_the_keys_of_its_schema() {

@@ -179,6 +179,28 @@ fn the_best_of_four_is_scored_by_subset() {
         text.contains("Ties of RewardBench-2") && text.contains("  Safety"),
         "{text}"
     );
+    assert_eq!(preferences["ties_left_out"], 0);
+    // Under other ids their rule cannot be followed, which is told.
+    for (is, was) in [("60", "ref:0"), ("61", "tied:0")] {
+        for name in ["rows.jsonl", "verdicts.jsonl"] {
+            folder.write(
+                name,
+                folder
+                    .read(name)
+                    .replace(&format!("\"{was}"), &format!("\"{is}")),
+            );
+        }
+    }
+    let (text, value) = eval(&folder, "verdicts.jsonl", "rows.jsonl");
+    let preferences = &value["judges"][0]["preferences"];
+    assert_eq!(
+        (&preferences["ties_left_out"], &preferences["ties"]),
+        (&json!(2), &Value::Null)
+    );
+    assert!(
+        text.contains("2 questions are of Ties left out: their ids"),
+        "{text}"
+    );
 }
 
 #[test]

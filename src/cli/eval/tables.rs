@@ -300,6 +300,13 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
         );
         table::write_text(out, &text)?;
     }
+    if preferences.ties_left_out > 0 {
+        let count = counted_are(preferences.ties_left_out, "question");
+        let text = format!(
+            "{count} of Ties left out: their ids are not `ref:N` and `tied:N` of the same prompts"
+        );
+        table::write_text(out, &text)?;
+    }
     if let Some(ties) = &preferences.ties {
         let text = format!(
             "Ties of RewardBench-2: score {:.1} over {} prompts; right with one correct answer {:.1} %, with several {:.1} %",

@@ -34,10 +34,6 @@ named! {
 }
 
 impl Within {
-    fn is_of_verdict(self) -> bool {
-        matches!(self, Self::Anywhere | Self::Id | Self::Reason)
-    }
-
     fn is_of_sample(self) -> bool {
         !matches!(self, Self::Id | Self::Reason)
     }
@@ -177,7 +173,8 @@ impl Search {
         // If only the verdict contains the text, its sample is read for the record.
         let held = |((needed, line), sample): ((&Needed, &Vec<u8>), Option<Sample>)| {
             let has_row = files.rows_with(needed).is_some();
-            let in_line = (self.within.is_of_verdict() || !has_row) && self.may_be_in(line);
+            let verdicts = [Within::Anywhere, Within::Id, Within::Reason];
+            let in_line = (verdicts.contains(&self.within) || !has_row) && self.may_be_in(line);
             if sample.is_none() && !in_line {
                 return Ok(None);
             }

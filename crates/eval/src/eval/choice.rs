@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Evaluation;
 use super::compare::Comparison;
-use super::measures::{Measures, Share, Task};
+use super::measures::{Measures, Scores, Share, Task};
 use super::scored::{Samples, Scored, Verdicts};
 use super::statistics::RESAMPLES;
 
@@ -50,7 +50,7 @@ pub struct Choices {
 
 impl Choices {
     /// The choices among at least two judges, on the samples that all of them judged; `None` if there are none, if they have no task in
-    /// common, or generated nothing.
+    /// common whose labels are of both kinds, or generated nothing.
     pub fn new(judges: &[(&Evaluation, &Verdicts)], samples: &Samples) -> Option<Self> {
         let shared = shared_samples(judges);
         let measured = judges.iter().map(|(evaluation, verdicts)| {
@@ -60,8 +60,10 @@ impl Choices {
             (*evaluation, scored, measures)
         });
         let measured: Vec<(&Evaluation, Vec<Scored>, Measures)> = measured.collect();
-        let has = |task: &Task| (measured.iter()).all(|(.., of)| of.tasks.contains_key(task));
-        let task = [Task::Overall, Task::Outcome].into_iter().find(has)?;
+        let tells = |of: &Scores| of.one_label().is_none();
+        let has =
+            |task: &Task| (measured.iter()).all(|(.., of)| of.tasks.get(task).is_some_and(tells));
+        let task = Task::ALL.into_iter().find(has)?;
         let known = judges.iter().all(|(of, _)| of.activated.is_some());
         let unit = if known {
             CostUnit::ParametersTimesTokens

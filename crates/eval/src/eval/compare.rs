@@ -13,7 +13,7 @@ use juror_judge::judge::consensus::Votes;
 /// How a second judge differs from a first on one task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// Verdicts of both on the same trial of the same labelled sample.
+    /// Verdicts of both on the same trial of the same labelled sample; the other figures are of all trials that each has of it.
     pub(crate) verdicts: usize,
     /// Whether both are right on equally many samples; of several trials of a sample what most say counts.
     pub mcnemar: McNemar,
@@ -21,7 +21,7 @@ pub struct Comparison {
     pub accuracy: Estimate,
     /// The second's F1 less the first's, with its paired interval.
     pub f1: Option<Estimate>,
-    /// Verdicts on which both say the same, nothing included.
+    /// Of [`Self::verdicts`] those on which both say the same, nothing included.
     pub(crate) agree: usize,
 }
 
@@ -47,8 +47,8 @@ impl Comparison {
         if !task.is_judged(first) || !task.is_judged(second) {
             return None;
         }
-        let others = second.iter().map(|one| ((one.sample, one.trial), one));
-        let others: HashMap<(u32, u32), &Scored> = others.collect();
+        let others = second.chunk_by(|a, b| a.sample == b.sample);
+        let others: HashMap<u32, &[Scored]> = others.map(|of| (of[0].sample, of)).collect();
         let mut units: BTreeMap<Unit, usize> = BTreeMap::new();
         let mut flips = Vec::new();
         let (mut verdicts, mut agree, mut only) = (0, 0, [0, 0]);
@@ -57,19 +57,22 @@ impl Comparison {
             let Some(label) = labelled.and_then(|labelled| task.label(labelled)) else {
                 continue;
             };
+            let Some(&of_second) = others.get(&trials[0].sample) else {
+                continue;
+            };
             let mut unit = [Confusion::default(); 2];
             let mut votes = [Votes::default(); 2];
-            for one in trials {
-                let Some(other) = others.get(&(one.sample, one.trial)) else {
-                    continue;
-                };
-                let predictions = [one, other].map(|scored| task.prediction(scored));
-                for (at, prediction) in predictions.into_iter().enumerate() {
+            for (at, trials) in [trials, of_second].into_iter().enumerate() {
+                for prediction in trials.iter().map(|scored| task.prediction(scored)) {
                     unit[at].add(label, prediction);
                     votes[at].add(prediction);
                 }
-                verdicts += 1;
-                agree += usize::from(predictions[0] == predictions[1]);
+            }
+            for one in trials {
+                if let Some(other) = of_second.iter().find(|other| other.trial == one.trial) {
+                    verdicts += 1;
+                    agree += usize::from(task.prediction(one) == task.prediction(other));
+                }
             }
             // The trials of one sample are not independent: together they are one answer, none where they are tied.
             let predictions = votes.map(Votes::majority);
@@ -82,12 +85,9 @@ impl Comparison {
                     predictions,
                 });
             }
-            let unit = unit.map(|confusion| confusion.counts);
-            if unit != Unit::default() {
-                *units.entry(unit).or_default() += 1;
-            }
+            *(units.entry(unit.map(|confusion| confusion.counts))).or_default() += 1;
         }
-        if verdicts == 0 {
+        if units.is_empty() {
             return None;
         }
         let units: Vec<(Unit, usize)> = units.into_iter().collect();

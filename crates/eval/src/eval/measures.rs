@@ -125,6 +125,12 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// The label that all have, if they are alike: then always this answer is right by itself, and no figure says anything.
+    pub(crate) fn one_label(&self) -> Option<bool> {
+        let (all, positive) = (self.confusion.all(), self.confusion.positive());
+        (positive == 0 || positive == all).then_some(positive > 0)
+    }
+
     /// The scores of samples with equal counts, given with the number of such samples.
     pub(crate) fn new(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
         let confusion = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));

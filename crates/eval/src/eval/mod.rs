@@ -69,8 +69,7 @@ pub(crate) struct NoBetter {
 impl NoBetter {
     fn new(scores: &Scores) -> Option<Self> {
         let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
-        // If all labels are equal, the constant answer is right by itself.
-        if positive == 0 || positive == all {
+        if scores.one_label().is_some() {
             return None;
         }
         let accuracy = statistics::ratio(positive.max(all - positive), all)?;
@@ -179,10 +178,9 @@ impl Evaluation {
 
     /// The tasks whose labels are all alike: the label, and how many there are.
     pub(crate) fn one_label(&self) -> impl Iterator<Item = (Task, bool, usize)> {
-        self.all.tasks.iter().filter_map(|(task, scores)| {
-            let (all, positive) = (scores.confusion.all(), scores.confusion.positive());
-            (positive == 0 || positive == all).then_some((*task, positive > 0, scores.labels))
-        })
+        let of =
+            |(task, scores): (&Task, &Scores)| Some((*task, scores.one_label()?, scores.labels));
+        self.all.tasks.iter().filter_map(of)
     }
 
     pub fn new(

@@ -53,6 +53,8 @@ pub struct Preferences {
     pub by_subject: BTreeMap<String, Preference>,
     /// Of the subset Ties.
     pub ties: Option<TiesScore>,
+    /// Groups of Ties that are left out: their ids are not `ref:N` or `tied:N`, or there are not prompts with both.
+    pub ties_left_out: usize,
     /// The mean over subjects, each counting the same: of Ties its score, of the others `shared`.
     pub mean_of_subjects: Option<f64>,
 }
@@ -152,8 +154,11 @@ impl Preferences {
                 .extend(Preference::new(of_subject).map(|preference| (name.clone(), preference)));
         }
         let of_ties = groups.iter().filter(|(_, group)| is_ties(group));
-        let ties =
-            TiesScore::new(of_ties.map(|(number, group)| (samples.groups.name(*number), group)));
+        let of_ties = of_ties.map(|(number, group)| (samples.groups.name(*number), group));
+        let of_ties: Vec<(&str, &Group)> = of_ties.collect();
+        let ties = TiesScore::new(of_ties.iter().copied());
+        let is_named = |name: &str| name.starts_with("ref:") || name.starts_with("tied:");
+        let is_left_out = |(name, _): &&(&str, _)| ties.is_none() || !is_named(name);
         let each = by_subject.values().map(|of: &Preference| of.shared);
         let each: Vec<f64> = each.chain(ties.map(|ties| ties.score)).collect();
         Some(Self {
@@ -161,6 +166,7 @@ impl Preferences {
             all: Preference::new(others()),
             by_subject,
             ties,
+            ties_left_out: of_ties.iter().filter(is_left_out).count(),
             mean_of_subjects: (each.len() > 1)
                 .then(|| each.iter().sum::<f64>() / each.len() as f64),
         })

@@ -128,14 +128,6 @@ pub(crate) struct Votes {
     pub(crate) groups: Vec<Option<usize>>,
 }
 
-impl Votes {
-    /// Whether the first `k` responses vote for a right answer.
-    fn majority_is_right(&self, k: usize) -> bool {
-        let first = self.groups.get(..k).unwrap_or(&self.groups);
-        majority(first).is_some_and(|place| self.right.get(place) == Some(&true))
-    }
-}
-
 impl Scores {
     /// The scores of the questions; `None` without a response.
     pub(crate) fn new(questions: &[Votes]) -> Option<Self> {
@@ -174,7 +166,11 @@ impl Scores {
                 interval: Some(interval(&passes, all as f64 / k as f64)),
             };
             if k > 1 {
-                let right = questions.iter().filter(|one| one.majority_is_right(k));
+                // The first `k` responses vote for a right answer.
+                let right = questions.iter().filter(|one| {
+                    let first = one.groups.get(..k).unwrap_or(&one.groups);
+                    majority(first).is_some_and(|place| one.right.get(place) == Some(&true))
+                });
                 let share = Share::new(right.count(), questions.len())?;
                 scores.maj_at.insert(k, share);
             }

@@ -92,10 +92,15 @@ impl Disagreements {
                 .iter()
                 .filter_map(|other| other.verdict(scored.sample, scored.trial))
                 .collect();
+            // All judges, at least two, agree on a final answer and are sure.
+            let all_say = |wrong: bool| {
+                let says = |one: &Scored| one.outcome == Some(wrong) && is_sure(one, Task::Outcome);
+                !same.is_empty() && says(scored) && same.iter().all(|one| says(one))
+            };
             let is_of = |kind: &DisagreementKind| match kind {
                 DisagreementKind::Miss(Miss::LabelDoubtful) => {
                     Miss::LabelDoubtful.is_of(scored, labelled)
-                        || all_against_label(scored, &same, labelled)
+                        || labelled.outcome.is_some_and(|label| all_say(!label))
                 }
                 DisagreementKind::Miss(miss) => miss.is_of(scored, labelled),
                 DisagreementKind::JudgeAgainstJudge => same.iter().any(|other| {
@@ -174,13 +179,4 @@ pub(super) fn flips(
         (right[0] != right[1]).then_some((task, right[1]))
     };
     Task::ALL.into_iter().filter_map(flip)
-}
-
-/// Whether all judges, at least two, agree on a final answer against its label and are sure.
-fn all_against_label(first: &Scored, others: &[&Scored], labelled: &Labelled) -> bool {
-    let Some(label) = labelled.outcome else {
-        return false;
-    };
-    let mut all = others.iter().copied().chain([first]);
-    !others.is_empty() && all.all(|one| one.outcome == Some(!label) && is_sure(one, Task::Outcome))
 }

@@ -24,7 +24,7 @@ pub(super) struct Facet {
 
 #[derive(Debug, Default)]
 pub(super) struct Facets {
-    all: Vec<Facet>,
+    pub(super) all: Vec<Facet>,
 }
 
 impl Facets {
@@ -124,13 +124,6 @@ impl Facets {
     pub(super) fn shown(&self, name: &str) -> usize {
         let facet = self.all.iter().find(|facet| facet.name == name);
         facet.map_or(0, |facet| facet.records)
-    }
-
-    /// The facets that records of the page have.
-    pub(super) fn shown_ones(self) -> Vec<Facet> {
-        let mut shown = self.all;
-        shown.retain(|facet| facet.records > 0);
-        shown
     }
 }
 

@@ -117,7 +117,8 @@ pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
             }
         })
         .collect::<Html>();
-    let facets = facets.shown_ones();
+    let mut facets = facets.all;
+    facets.retain(|facet| facet.records > 0);
     let style = format!("{STYLE}{}", rules(&facets));
     // What is known of each judge's run.
     let runs = names.iter().zip(contents.judges);

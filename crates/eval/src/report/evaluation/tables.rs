@@ -190,7 +190,7 @@ fn main(first: &JudgeResults<'_>) -> Vec<Html> {
                 lucky.all,
                 range(lucky.interval)
             ),
-            "Right answers by a flawed derivation that the judge did not pay.",
+            "Right answers by a flawed derivation whose overall verdict is false; a missing one refuses nothing.",
         );
     }
     let preferences = first.evaluation.preferences.as_ref();
