@@ -151,6 +151,16 @@ impl Yields {
         score: false,
         first_error: false,
     };
+
+    /// The whole, as far as these values decide it.
+    pub(crate) fn overall(self, process: Option<bool>, outcome: Option<bool>) -> Option<bool> {
+        match (process, outcome) {
+            (Some(process), Some(outcome)) => Some(process && outcome),
+            (Some(false), None) | (None, Some(false)) => Some(false),
+            (None, outcome) if !self.process => outcome,
+            _ => None,
+        }
+    }
 }
 
 /// The content of a judge's verdict; `None` for what the protocol does not ask for.

@@ -9,7 +9,7 @@ use crate::judge::summary::Share;
 use crate::protocol::Yields;
 use crate::reward::calibration::Calibration;
 use crate::reward::{RewardPolicy, reward};
-use juror_data::verdict::{Confidence, OutcomeSource, Status, Usage, Verdict, Vote};
+use juror_data::verdict::{Confidence, OutcomeSource, Status, Verdict, Vote};
 
 named! {
     /// How votes become a verdict, each field by itself.
@@ -27,13 +27,17 @@ named! {
 }
 
 impl PanelRule {
+    /// What a judge of this weight counts.
+    fn weight(self, weight: f64) -> f64 {
+        if self == Self::Weighted { weight } else { 1.0 }
+    }
+
     fn decide(self, votes: impl Iterator<Item = (Option<bool>, f64)>) -> Option<bool> {
         let (mut yes, mut no) = (0.0, 0.0);
         for (vote, weight) in votes {
-            let weight = if self == Self::Weighted { weight } else { 1.0 };
             match vote {
-                Some(true) => yes += weight,
-                Some(false) => no += weight,
+                Some(true) => yes += self.weight(weight),
+                Some(false) => no += self.weight(weight),
                 None => {}
             }
         }
@@ -166,136 +170,159 @@ impl Panel {
         let vote = |it: &Verdict| it.overall.filter(|_| it.status == Status::Ok);
         let voted: Vec<_> = trial.iter().map(vote).collect();
         self.agreement.add(&voted);
-        let judges: Vec<(String, f64)> = self
-            .members
-            .iter()
-            .map(|member| (member.name.clone(), member.weight))
-            .collect();
         for (verdict, states) in trial.iter().zip(&mut self.silent) {
             if verdict.status != Status::Ok {
                 *states.entry(verdict.status).or_default() += 1;
             }
         }
-        let mut combined = combine(self.rule, &judges, &trial)?;
-        if let Some(why) = self.too_few(&trial) {
-            VerdictBuilder::abstain(&mut combined, Status::Unsure, why);
-            combined.overall = None;
-        }
-        combined.open = combined.status != Status::Ok && trial.iter().any(|one| one.open);
+        let mut combined = self.combine(&trial)?;
         for (verdict, member) in trial.iter_mut().zip(&self.members) {
             verdict.confidence = member.calibration.apply(&verdict.confidence);
         }
-        let calibrated = combine(self.rule, &judges, &trial);
-        let confidence = combined.confidence;
-        combined.confidence = calibrated.map_or(confidence, |one| one.confidence);
-        combined.reward = reward(
-            self.policy,
-            self.require_process,
-            self.yields,
-            &combined,
-            None,
-        );
+        let calibrated = self.combine(&trial)?.confidence;
+        let confidence = std::mem::replace(&mut combined.confidence, calibrated);
+        combined.reward = self.reward(&combined);
+        let why = self.too_few(&trial).or_else(|| self.undecided(&combined));
         combined.confidence = confidence;
+        if let Some(why) = why {
+            VerdictBuilder::abstain(&mut combined, Status::Unsure, why);
+            (combined.overall, combined.reward) = (None, None);
+        }
+        combined.open = combined.status != Status::Ok && trial.iter().any(|one| one.open);
         Some(combined)
     }
-}
 
-/// The verdict of a panel on one trial of a sample: `verdicts` are those of its judges, whose names and weights are `judges`. Its reward and
-/// whether it is open are for the caller to settle.
-///
-/// A confidence or a score is the mean of the judges', by their weights under [`PanelRule::Weighted`].
-fn combine(rule: PanelRule, judges: &[(String, f64)], verdicts: &[Verdict]) -> Option<Verdict> {
-    let mut combined = verdicts.first()?.clone();
-    let voting = || {
-        let all = judges.iter().zip(verdicts);
-        all.filter(|(_, verdict)| verdict.status == Status::Ok)
-    };
-    let decide = |field: fn(&Verdict) -> Option<bool>| {
-        rule.decide(voting().map(|((_, weight), verdict)| (field(verdict), *weight)))
-    };
-    let mean = |field: &dyn Fn(&Verdict) -> Option<f64>| {
-        let (mut sum, mut all) = (0.0, 0.0);
-        for ((_, weight), verdict) in voting() {
-            if let Some(value) = field(verdict) {
-                let weight = if rule == PanelRule::Weighted {
-                    *weight
-                } else {
-                    1.0
-                };
-                sum += weight * value;
-                all += weight;
+    fn reward(&self, of: &Verdict) -> Option<f64> {
+        reward(self.policy, self.require_process, self.yields, of, None)
+    }
+
+    /// Which fields that the votes leave open leave the reward open; `None` if it is known, or would not be with these fields either.
+    fn undecided(&self, combined: &Verdict) -> Option<String> {
+        let names = ["process", "outcome", "perfect"];
+        let asked = [
+            self.yields.process,
+            self.yields.outcome,
+            self.yields.perfect,
+        ];
+        let known = [combined.process, combined.outcome, combined.perfect];
+        let open: Vec<_> = (0..3)
+            .filter(|at| asked[*at] && known[*at].is_none())
+            .collect();
+        let reward_without = |one: Option<usize>| {
+            let mut other = combined.clone();
+            for at in open.iter().filter(|at| Some(**at) != one) {
+                *[&mut other.process, &mut other.outcome, &mut other.perfect][*at] = Some(true);
             }
+            self.reward(&other)
+        };
+        if combined.reward.is_some() || reward_without(None).is_none() {
+            return None;
         }
-        (all > 0.0).then(|| sum / all)
-    };
-    let mean_of = |field: fn(&Confidence) -> Option<f32>| {
-        mean(&|verdict| field(&verdict.confidence).map(f64::from)).map(|mean| mean as f32)
-    };
-    combined.process = decide(|verdict| verdict.process);
-    combined.outcome = decide(|verdict| verdict.outcome);
-    combined.perfect = decide(|verdict| verdict.perfect);
-    combined.overall = match (combined.process, combined.outcome) {
-        (Some(process), Some(outcome)) => Some(process && outcome),
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        _ => decide(|verdict| verdict.overall),
-    };
-    combined.score = mean(&|verdict| verdict.score);
-    combined.confidence = Confidence {
-        process: mean_of(|confidence| confidence.process),
-        outcome: mean_of(|confidence| confidence.outcome),
-        perfect: mean_of(|confidence| confidence.perfect),
-        score: mean_of(|confidence| confidence.score),
-    };
-    let judged = voting().any(|(_, verdict)| verdict.outcome_source == Some(OutcomeSource::Judge));
-    combined.outcome_source = combined.outcome.map(|_| {
-        if judged {
-            OutcomeSource::Judge
-        } else {
-            OutcomeSource::Rules
-        }
-    });
-    combined.usage = Usage::default();
-    for verdict in verdicts {
-        combined.usage += verdict.usage;
+        let decisive = open
+            .iter()
+            .filter(|at| reward_without(Some(**at)).is_none());
+        let why = decisive.map(|at| {
+            let voting = |vote: &Vote| {
+                let said = [vote.process, vote.outcome, vote.perfect][*at];
+                vote.status == Status::Ok && said.is_some()
+            };
+            let is_tied = combined.votes.iter().any(voting);
+            let what = if is_tied {
+                "the judges are tied on"
+            } else {
+                "no judge that has voted says"
+            };
+            format!("{what} {}", names[*at])
+        });
+        Some(why.collect::<Vec<_>>().join("; "))
     }
-    combined.votes = judges
-        .iter()
-        .zip(verdicts)
-        .map(|((judge, _), verdict)| Vote {
-            judge: judge.clone(),
-            status: verdict.status,
-            process: verdict.process,
-            outcome: verdict.outcome,
-            perfect: verdict.perfect,
-            overall: verdict.overall,
-            score: verdict.score,
-            reward: verdict.reward,
-        })
-        .collect();
-    // What one judge alone has said.
-    combined.label = None;
-    combined.answer = None;
-    combined.first_error = None;
-    combined.step_rewards = Vec::new();
-    combined.criteria = Vec::new();
-    combined.reason = None;
-    combined.parse_rule = None;
-    combined.inconsistent = false;
-    combined.reused = false;
-    combined.raw = None;
-    combined.reward = None;
-    combined.error = None;
-    combined.status = Status::Ok;
-    if voting().next().is_none() {
-        // None votes: the first one's state and error stand for all.
+
+    /// The verdict of the panel on one trial of a sample, of which `verdicts` are its judges'. Its reward and whether it is open are for the
+    /// caller to settle.
+    /// A confidence or a score is the mean of the judges', by their weights under [`PanelRule::Weighted`].
+    fn combine(&self, verdicts: &[Verdict]) -> Option<Verdict> {
         let first = verdicts.first()?;
-        combined.status = first.status;
-        combined.error.clone_from(&first.error);
-        combined.outcome = first.outcome;
-        combined.outcome_source = first.outcome_source;
-        combined.overall = None;
+        // Without what one judge alone has said.
+        let mut combined = Verdict {
+            id: first.id.clone(),
+            index: first.index,
+            group: first.group.clone(),
+            trial: first.trial,
+            rule_outcome: first.rule_outcome,
+            parts: first.parts.clone(),
+            skipped: first.skipped,
+            audited: first.audited,
+            input: first.input.clone(),
+            status: Status::Ok,
+            ..Verdict::default()
+        };
+        let voting = || {
+            let all = self.members.iter().zip(verdicts);
+            all.filter(|(_, verdict)| verdict.status == Status::Ok)
+        };
+        let decide = |field: fn(&Verdict) -> Option<bool>| {
+            let votes = voting().map(|(member, verdict)| (field(verdict), member.weight));
+            self.rule.decide(votes)
+        };
+        let mean = |field: &dyn Fn(&Verdict) -> Option<f64>| {
+            let (mut sum, mut all) = (0.0, 0.0);
+            for (member, verdict) in voting() {
+                if let Some(value) = field(verdict) {
+                    let weight = self.rule.weight(member.weight);
+                    sum += weight * value;
+                    all += weight;
+                }
+            }
+            (all > 0.0).then(|| sum / all)
+        };
+        let mean_of = |field: fn(&Confidence) -> Option<f32>| {
+            mean(&|verdict| field(&verdict.confidence).map(f64::from)).map(|mean| mean as f32)
+        };
+        combined.process = decide(|verdict| verdict.process);
+        combined.outcome = decide(|verdict| verdict.outcome);
+        combined.perfect = decide(|verdict| verdict.perfect);
+        combined.overall = self.yields.overall(combined.process, combined.outcome);
+        combined.score = mean(&|verdict| verdict.score);
+        combined.confidence = Confidence {
+            process: mean_of(|confidence| confidence.process),
+            outcome: mean_of(|confidence| confidence.outcome),
+            perfect: mean_of(|confidence| confidence.perfect),
+            score: mean_of(|confidence| confidence.score),
+        };
+        let judged =
+            voting().any(|(_, verdict)| verdict.outcome_source == Some(OutcomeSource::Judge));
+        combined.outcome_source = combined.outcome.map(|_| {
+            if judged {
+                OutcomeSource::Judge
+            } else {
+                OutcomeSource::Rules
+            }
+        });
+        for verdict in verdicts {
+            combined.usage += verdict.usage;
+        }
+        combined.votes = (self.members.iter().zip(verdicts))
+            .map(|(member, verdict)| Vote {
+                judge: member.name.clone(),
+                status: verdict.status,
+                process: verdict.process,
+                outcome: verdict.outcome,
+                perfect: verdict.perfect,
+                overall: verdict.overall,
+                score: verdict.score,
+                reward: verdict.reward,
+            })
+            .collect();
+        if voting().next().is_none() {
+            // None votes: the first one's state and error stand for all.
+            combined.status = first.status;
+            combined.error.clone_from(&first.error);
+            combined.outcome = first.outcome;
+            combined.outcome_source = first.outcome_source;
+            combined.overall = None;
+        }
+        Some(combined)
     }
-    Some(combined)
 }
 
 /// The places of two judges in a panel.

@@ -13,28 +13,43 @@ fn verdict(status: &str, process: Option<bool>, outcome: Option<bool>) -> Verdic
     serde_json::from_value(line).unwrap()
 }
 
+fn panel_of(rule: PanelRule, weights: &[f64]) -> Panel {
+    let members = weights
+        .iter()
+        .zip(["a", "b", "c"])
+        .map(|(weight, name)| Member {
+            name: name.to_owned(),
+            weight: *weight,
+            yields: Yields {
+                process: true,
+                outcome: true,
+                ..Yields::default()
+            },
+            calibration: Calibration::default(),
+        });
+    Panel::new(rule, members.collect(), None, false)
+}
+
 #[test]
 fn votes_become_a_verdict() {
     let (yes, no) = (Some(true), Some(false));
-    let judges: Vec<(String, f64)> = [1.0, 1.0, 3.0]
-        .iter()
-        .enumerate()
-        .map(|(at, weight)| (format!("judge-{at}"), *weight))
-        .collect();
     let verdicts = [
         verdict("ok", yes, yes),
         verdict("ok", yes, yes),
         verdict("ok", no, yes),
     ];
     let of = |rule, verdicts: &[Verdict]| {
-        let combined = combine(rule, &judges[..verdicts.len()], verdicts).unwrap();
+        let panel = panel_of(rule, &[1.0, 1.0, 3.0][..verdicts.len()]);
+        let combined = panel.combine(verdicts).unwrap();
         (combined.process, combined.outcome, combined.overall)
     };
     assert_eq!(of(PanelRule::Majority, &verdicts), (yes, yes, yes));
     assert_eq!(of(PanelRule::Unanimous, &verdicts), (no, yes, no));
     assert_eq!(of(PanelRule::Weighted, &verdicts), (no, yes, no));
     assert_eq!(of(PanelRule::Majority, &verdicts[1..]), (None, yes, None));
-    let combined = combine(PanelRule::Majority, &judges, &verdicts).unwrap();
+    let combined = panel_of(PanelRule::Majority, &[1.0; 3])
+        .combine(&verdicts)
+        .unwrap();
     assert_eq!(combined.usage.completion_tokens, 9);
     assert_eq!(combined.votes.len(), 3);
     // One that is not read does not vote.
@@ -44,7 +59,9 @@ fn votes_become_a_verdict() {
         verdict("unparsed", None, None),
         verdict("too_long", None, None),
     ];
-    let combined = combine(PanelRule::Majority, &judges, &none).unwrap();
+    let combined = panel_of(PanelRule::Majority, &[1.0; 2])
+        .combine(&none)
+        .unwrap();
     assert_eq!(
         (combined.status, combined.overall),
         (Status::Unparsed, None)
@@ -56,18 +73,7 @@ fn a_vote_needs_enough_votes() {
     let yes = Some(true);
     let weights = [1.0, 1.0, 3.0];
     let voted = |rule, least, states: [&str; 3]| {
-        let members = weights.iter().zip(["a", "b", "c"]);
-        let members = members.map(|(weight, name)| Member {
-            name: name.to_owned(),
-            weight: *weight,
-            yields: Yields {
-                process: true,
-                outcome: true,
-                ..Yields::default()
-            },
-            calibration: Calibration::default(),
-        });
-        let mut panel = Panel::new(rule, members.collect(), None, false).with_least_votes(least);
+        let mut panel = panel_of(rule, &weights).with_least_votes(least);
         let trial = states.map(|state| verdict(state, yes, yes));
         let verdict = panel.vote(trial.to_vec()).unwrap();
         let silent = panel
@@ -126,6 +132,76 @@ fn a_vote_needs_enough_votes() {
             );
         }
     }
+}
+
+/// Where the votes leave the reward open there is no verdict; where they do not, the whole is what the fields say.
+#[test]
+fn a_tie_that_decides_makes_no_verdict() {
+    let (yes, no) = (Some(true), Some(false));
+    let tie = "the judges are tied on process";
+    let both = "the judges are tied on process; the judges are tied on outcome";
+    for (policy, one, other, reward, overall, error) in [
+        (None, (yes, yes), (no, yes), None, None, Some(tie)),
+        // Each says that the whole is wrong, but not why.
+        (None, (no, yes), (yes, no), None, None, Some(both)),
+        (None, (no, no), (yes, no), Some(0.0), no, None),
+        (None, (yes, no), (no, no), Some(0.0), no, None),
+        (None, (no, yes), (no, no), Some(0.0), no, None),
+        (
+            Some("outcome"),
+            (yes, yes),
+            (no, yes),
+            Some(1.0),
+            None,
+            None,
+        ),
+        (
+            Some("outcome"),
+            (yes, yes),
+            (no, no),
+            None,
+            None,
+            Some("the judges are tied on outcome"),
+        ),
+        (
+            Some("process=1,outcome=1"),
+            (yes, no),
+            (no, no),
+            None,
+            None,
+            Some(tie),
+        ),
+        // Of one that does not judge it no derivation is known.
+        (
+            None,
+            (None, yes),
+            (None, yes),
+            None,
+            None,
+            Some("no judge that has voted says process"),
+        ),
+    ] {
+        let mut panel = panel_of(PanelRule::Majority, &[1.0; 2]);
+        panel.policy = policy.map_or(panel.policy, |name| name.parse().unwrap());
+        let trial = [one, other].map(|(process, outcome)| verdict("ok", process, outcome));
+        let found = panel.vote(trial.to_vec()).unwrap();
+        let status = if error.is_some() {
+            Status::Unsure
+        } else {
+            Status::Ok
+        };
+        assert_eq!(found.error.as_deref(), error);
+        assert_eq!(
+            (found.status, found.reward, found.overall),
+            (status, reward, overall),
+            "{one:?} {other:?}"
+        );
+    }
+    // Half of the weights against half.
+    let trial = [(yes, yes), (yes, yes), (no, yes)];
+    let trial = trial.map(|(process, outcome)| verdict("ok", process, outcome));
+    let found = panel_of(PanelRule::Weighted, &[1.0, 1.0, 2.0]).vote(trial.to_vec());
+    assert_eq!(found.unwrap().error.as_deref(), Some(tie));
 }
 
 #[test]
