@@ -57,9 +57,14 @@ pub(super) async fn check(
         .with_code("invalid_api_key")
         .into_response();
     }
+    // It names this machine, or is what the server was told to listen at.
+    let is_own_name = |host: &str| {
+        let name = without_port(host);
+        is_this_machine(host) || name.is_some_and(|name| name.eq_ignore_ascii_case(&app.host))
+    };
     if app.checks_host
         && let Some(host) = request.headers().get(header::HOST)
-        && !host.to_str().is_ok_and(|host| app.is_own_name(host))
+        && !host.to_str().is_ok_and(is_own_name)
     {
         let why = format!(
             "the request is for the host {host:?}, and without an API key this server answers to localhost and its address alone, as a \
@@ -88,14 +93,6 @@ pub(super) async fn check(
     };
     request.extensions_mut().insert(Client(client));
     next.run(request).await
-}
-
-impl App {
-    /// Whether a `Host` names this machine, or is what the server was told to listen at.
-    fn is_own_name(&self, host: &str) -> bool {
-        let name = without_port(host);
-        is_this_machine(host) || name.is_some_and(|name| name.eq_ignore_ascii_case(&self.host))
-    }
 }
 
 /// Gives every answer the id that its request has, if that is a plain name, else a new one; and has requests told, where that is wanted.

@@ -19,7 +19,7 @@ use super::error::ApiError;
 use super::rollout;
 use super::rows::{Row, is_judged};
 use juror_data::Sample;
-use juror_data::verdict::Verdict;
+use juror_data::verdict::{Status, Verdict};
 
 /// Rewards for the texts of a policy.
 pub(super) async fn get_reward(
@@ -100,7 +100,7 @@ impl App {
         Ok((samples, whole))
     }
 
-    /// What is logged of these verdicts, always under the same keys: the share of those with process and outcome true, and of those that were judged.
+    /// What is logged of these verdicts, always under the same keys: the share of all that is `ok` with process and outcome true, and that has a reward.
     fn logs(&self, verdicts: &[Verdict]) -> Map<String, Value> {
         let mut logs = Map::new();
         let mut log = |key: &str, value: &dyn Fn(&Verdict) -> f64| {
@@ -108,17 +108,17 @@ impl App {
             let sum = verdicts.iter().map(value).fold(0.0, |sum, one| sum + one);
             logs.insert(key.to_owned(), json!(sum / verdicts.len().max(1) as f64));
         };
-        let truth = |value: Option<bool>| f64::from(u8::from(value == Some(true)));
+        let share = |of: &Verdict, is: bool| f64::from(u8::from(is && of.status == Status::Ok));
         if self.yields.process {
-            log("process", &|verdict| truth(verdict.process));
+            log("process", &|it| share(it, it.process == Some(true)));
         }
         if self.yields.outcome {
-            log("outcome", &|verdict| truth(verdict.outcome));
+            log("outcome", &|it| share(it, it.outcome == Some(true)));
         }
         if self.yields.score {
             log("score", &|verdict| verdict.score.unwrap_or(0.0));
         }
-        log("judge_ok", &|verdict| truth(Some(is_judged(verdict))));
+        log("judge_ok", &|verdict| share(verdict, is_judged(verdict)));
         logs
     }
 }
