@@ -517,7 +517,8 @@ struct Abandon(Arc<Queue>);
 
 impl Drop for Abandon {
     fn drop(&mut self) {
-        self.0.abandon();
+        self.0.state().abandoned = true;
+        self.0.changed.notify_all();
     }
 }
 
@@ -596,11 +597,6 @@ impl Queue {
         state.closed = true;
         state.error = error;
         state.panic = panic;
-        self.changed.notify_all();
-    }
-
-    fn abandon(&self) {
-        self.state().abandoned = true;
         self.changed.notify_all();
     }
 

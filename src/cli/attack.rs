@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::{ArgPredicate, TypedValueParser};
+use clap::builder::ArgPredicate;
 use serde_json::{Value, json};
 
 use super::chat::ChatArguments;
@@ -64,7 +64,7 @@ pub(super) struct AttackArguments {
     chat: ChatArguments,
 
     /// Attacks of these families only
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = family_parser(), help_heading = "Attacks")]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = one_of(Family::ALL.map(|family| (family.name(), family.about(), family))), help_heading = "Attacks")]
     family: Vec<Family>,
     /// Seed of the attacks and of every draw
     #[arg(long, value_name = "S", default_value_t = 0, help_heading = "Attacks")]
@@ -92,10 +92,6 @@ pub(super) struct AttackArguments {
 
     #[command(flatten)]
     engine: EngineArguments,
-}
-
-fn family_parser() -> impl TypedValueParser<Value = Family> {
-    one_of(Family::ALL.map(|family| (family.name(), family.about(), family)))
 }
 
 fn after_help() -> String {

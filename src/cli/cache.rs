@@ -8,8 +8,7 @@ use anyhow::anyhow;
 use clap::Subcommand;
 
 use super::judge::parse_size;
-use super::{DONE, Failure, INCOMPLETE, OrFail, for_output, say};
-use crate::bench::estimate::gigabytes;
+use super::{DONE, Failure, INCOMPLETE, OrFail, counted, for_output, say};
 use juror_judge::judge::cache::{self, CACHE_SIZE, CacheError, CacheStatistics};
 
 /// What to do with a cache.
@@ -20,7 +19,8 @@ pub(super) enum CacheAction {
         /// The folder given to `juror judge --cache`
         folder: PathBuf,
     },
-    /// Write its answers anew in few files, each once, and remove those that were not used for longest
+    /// Write its answers anew in few files, each once, and remove those that were not used for longest; files changed in the last
+    /// ten minutes may be a run's, and are left alone
     Prune {
         /// The folder given to `juror judge --cache`
         folder: PathBuf,
@@ -43,11 +43,14 @@ pub(super) fn run(action: CacheAction) -> Result<u8, Failure> {
         }
         CacheAction::Prune { folder, cache_size } => {
             let before = cache::statistics(&folder)?;
-            cache::prune(&folder, cache_size.unwrap_or(CACHE_SIZE))?;
+            let in_use = cache::prune(&folder, cache_size.unwrap_or(CACHE_SIZE))?;
             let after = cache::statistics(&folder)?;
             print(&mut out, &after).or_fail()?;
-            let (was, is) = (before.bytes as usize, after.bytes as usize);
-            say(&format!("{} before, {} now", gigabytes(was), gigabytes(is)));
+            let (was, is) = (before.bytes, after.bytes);
+            let left = counted(in_use, "file");
+            say(&format!(
+                "{was} bytes before, {is} now; left alone, as changed in the last ten minutes: {left}"
+            ));
         }
         CacheAction::Verify { folder } => {
             let statistics = cache::verify(&folder)?;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use clap::builder::TypedValueParser;
 
 use super::inputs::read;
 use super::rows::one_of;
@@ -19,7 +18,7 @@ pub(super) struct ChatArguments {
     #[arg(long, value_name = "on|off", value_parser = one_of([("on", "", true), ("off", "", false)]), help_heading = CHAT)]
     thinking: Option<bool>,
     /// How long the model is to think, where its chat template lets one choose (`reasoning_effort`)
-    #[arg(long, value_name = "EFFORT", value_parser = efforts(), help_heading = CHAT)]
+    #[arg(long, value_name = "EFFORT", value_parser = one_of([ReasoningEffort::Low, ReasoningEffort::Medium, ReasoningEffort::High].map(|effort| (effort.as_str(), "", effort))), help_heading = CHAT)]
     reasoning_effort: Option<ReasoningEffort>,
     /// A system message before the prompt
     #[arg(long, value_name = "TEXT", help_heading = CHAT)]
@@ -57,11 +56,6 @@ impl ThinkingArguments {
 }
 
 pub(super) const CHAT: &str = "Chat template and thinking";
-
-fn efforts() -> impl TypedValueParser<Value = ReasoningEffort> {
-    use ReasoningEffort::{High, Low, Medium};
-    one_of([Low, Medium, High].map(|effort| (effort.as_str(), "", effort)))
-}
 
 impl ChatArguments {
     /// Refuses a date that the chat template does not write.

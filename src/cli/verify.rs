@@ -399,7 +399,10 @@ fn summarise(counts: &Counts, elapsed: Duration) {
             "with a prediction that cannot be read",
         ),
         (Status::NoAnswer, "without an answer"),
-        (Status::TooComplex, "too complex"),
+        (
+            Status::TooComplex,
+            "open: too complex, or beyond what the rules decide",
+        ),
     ] {
         if let Some(&count) = counts.by_status.get(&status) {
             say(&format!("  {} {name}", HumanCount(count as u64)));

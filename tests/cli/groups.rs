@@ -64,6 +64,14 @@ fn advantages_are_among_the_answers_to_one_question() {
             .unwrap()
             .contains(",advantage,")
     );
+    // Where there is no reward there is no advantage, and the key all the same.
+    let cut = ["--free", "--max-new-tokens", "1", "--advantages", "--force"];
+    folder
+        .run(&[&["judge", "in.jsonl", "-o", "cut.jsonl"][..], &cut].concat())
+        .expect(3, &[]);
+    for verdict in folder.lines("cut.jsonl") {
+        assert_eq!(verdict.get("advantage"), Some(&Value::Null), "{verdict}");
+    }
     folder
         .run(&["judge", "in.jsonl", "--advantages"])
         .expect(2, &["--output"]);

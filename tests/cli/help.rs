@@ -48,6 +48,13 @@ fn help_is_whole_and_fits_a_hundred_columns() {
             assert!(line.chars().count() <= 100, "{arguments:?}: {line}");
         }
     }
+    // In help `{n}` is a line break, also after `\boxed`.
+    let text = helped(&["gsm8k", "--help"]);
+    assert!(
+        text.contains("multi             #### n, \\boxed{…}, "),
+        "{text}"
+    );
+    assert!(!text.contains("\\boxed\n"), "{text}");
 }
 
 #[test]

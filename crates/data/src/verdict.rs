@@ -216,9 +216,9 @@ pub struct Verdict {
     pub overall: Option<bool>,
     /// The reward; null unless the status is `ok` and the policy can tell.
     pub reward: Option<f64>,
-    /// How far the reward is from the mean of all rewards of the question, in standard deviations (`--advantages`).
+    /// How far the reward is from the mean of all rewards of the question, in standard deviations (`--advantages`); null without a reward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub advantage: Option<f64>,
+    pub advantage: Option<Value>,
     /// The judge's few sentences, if asked for.
     pub reason: Option<String>,
     /// The source of `outcome`; null if there is none.

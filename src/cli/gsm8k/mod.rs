@@ -86,7 +86,7 @@ Methods:
   official          the first `#### n`, compared as text
   strict-match      that of lm-evaluation-harness: the first `#### n`
   flexible-extract  that of lm-evaluation-harness: the last number
-  multi             #### n, \\boxed{n}, \"the answer is n\", \"answer: n\", the last number: the last of the first kind there is
+  multi             #### n, \\boxed{…}, \"the answer is n\", \"answer: n\", the last number: the last of the first kind there is
   rules             the strict rules of `juror verify`
 
 Of several responses to a question (a list in a row, or rows with the same question) pass@k is the unbiased estimator over all of

@@ -209,6 +209,17 @@ fn a_finished_run_judges_nothing_again() {
         assert_eq!(folder.read("out.jsonl"), output);
         assert_eq!(folder.read(JOURNAL), journal);
     }
+    // Of a run whose input has grown, which may be, another setting alone is what is wrong.
+    folder.write("in.jsonl", rollouts(9));
+    let grown = folder.run_words(JUDGE);
+    assert!(
+        grown.stderr.contains("8 were done before"),
+        "{}",
+        grown.stderr
+    );
+    let other = folder.run(&with(&words(JUDGE), &["--reward", "outcome"]));
+    other.expect(2, &["reward: \"process-outcome\" in the journal"]);
+    assert!(!other.stderr.contains("input."), "{}", other.stderr);
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl LoadError {
 #[warn(missing_docs)]
 pub struct Judge {
     text: Arc<JudgeText>,
-    engines: Vec<DeviceEngine>,
+    pub(super) engines: Vec<DeviceEngine>,
     options: RunOptions,
 }
 
@@ -133,10 +133,6 @@ impl Judge {
             engines,
             options,
         })
-    }
-
-    pub(super) fn into_engines(self) -> Vec<DeviceEngine> {
-        self.engines
     }
 
     /// What decides the verdicts beside model and samples. To be changed before the next call.

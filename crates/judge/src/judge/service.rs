@@ -455,7 +455,7 @@ fn build(
     let lengths = WorkloadLengths::of_any(&text, setup.options.max_new_tokens);
     let judge = Judge::build(&setup.model, text, devices, engine, &lengths, &mut |_| {})?;
     let sizes = judge.sizes();
-    let engines = judge.into_engines().into_iter();
+    let engines = judge.engines.into_iter();
     let backends = engines.map(|engine| local(engine, None, Arc::clone(held)));
     Ok((backends.collect(), sizes))
 }

@@ -421,9 +421,9 @@ impl Session {
                 // What its reward is compared with: rows of their own have no group in the input.
                 let group = question.map(|question| format!("{question:016x}"));
                 verdict.group = verdict.group.or(group);
-                verdict.advantage = question
-                    .zip(verdict.reward)
-                    .map(|(question, reward)| judged.groups.advantage(question, reward));
+                let advantage = question.zip(verdict.reward);
+                let advantage = advantage.map(|(of, reward)| judged.groups.advantage(of, reward));
+                verdict.advantage = Some(advantage.into());
                 serde_json::to_writer(&mut *writer, &verdict)?;
                 writer.write_all(b"\n")
             };

@@ -70,7 +70,7 @@ pub struct ChatModel {
     control: HashSet<u32>,
     /// None where the model has no chat template: then it answers raw prompts alone.
     pub chat: Option<ChatTemplate>,
-    style: Option<ThinkingStyle>,
+    pub(super) style: Option<ThinkingStyle>,
     grammars: OnceLock<Grammars>,
     blank: OnceLock<TokenSet>,
     /// See [`Tokenizer::token_bytes`]; empty where there are none.
@@ -163,11 +163,6 @@ impl ChatModel {
     pub(super) fn grammar(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
         let new = || Grammars::new(&self.tokenizer, &self.eos);
         self.grammars.get_or_init(new).get(source)
-    }
-
-    /// Whether the user has said how the model writes its thinking.
-    pub(super) fn has_style(&self) -> bool {
-        self.style.is_some()
     }
 
     pub(super) fn blank(&self) -> &TokenSet {

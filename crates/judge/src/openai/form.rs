@@ -180,7 +180,7 @@ impl AnswerState {
             Some(Beginning::Either(mut pairs)) => {
                 // A model whose template knows nothing of thinking does not think, whatever its vocabulary holds, unless the user says
                 // how it writes its thinking.
-                if !model.has_style() {
+                if model.style.is_none() {
                     let template = model.chat.as_ref().map_or("", ChatTemplate::source);
                     pairs.retain(|tags| {
                         template.contains(&tags.open) || template.contains(&tags.close)

@@ -167,7 +167,7 @@ impl PromptTemplate {
     /// # Errors
     /// When the template has no such slot, or the examples hold a private character.
     pub fn with_few_shots(mut self, examples: &str) -> Result<Self, TemplateError> {
-        if !self.has_few_shots_slot() {
+        if !self.parts.contains(&Part::FewShots) {
             let why =
                 "the prompt has no `{{ few_shots }}`, so few-shot examples have no place in it";
             return Err(TemplateError(why.to_owned()));
@@ -175,10 +175,6 @@ impl PromptTemplate {
         refuse_private_characters(examples)?;
         self.few_shots = Some(examples.to_owned());
         Ok(self)
-    }
-
-    pub(crate) fn has_few_shots_slot(&self) -> bool {
-        self.parts.contains(&Part::FewShots)
     }
 
     pub fn has(&self, field: FieldName) -> bool {

@@ -84,28 +84,24 @@ impl<'a> RequestBuilder<'a> {
     pub(crate) fn trial(&self, subject: &Subject, trial: u32, prompt: &Prompt) -> Trial {
         let made = guarded(|| match prompt {
             Ok(prompt) => self.ask(subject, trial, prompt),
-            Err(why) => Trial::Judged(Box::new(self.not_asked(subject, trial, why))),
+            Err(why) => Trial::Judged(Box::new(match why {
+                NotAsked::Skipped => self.verdicts.skipped_by_rules(subject, trial),
+                NotAsked::Without(status, why) => {
+                    (self.verdicts).without_completion(subject, trial, *status, why.clone())
+                }
+                NotAsked::Broken(why) => self.verdicts.broken(&subject.sample, trial, why.clone()),
+            })),
         });
         made.unwrap_or_else(|why| {
             Trial::Judged(Box::new(self.verdicts.broken(&subject.sample, trial, why)))
         })
     }
 
-    fn not_asked(&self, subject: &Subject, trial: u32, why: &NotAsked) -> Verdict {
-        let verdicts = self.verdicts;
-        match why {
-            NotAsked::Skipped => verdicts.skipped_by_rules(subject, trial),
-            NotAsked::Without(status, why) => {
-                verdicts.without_completion(subject, trial, *status, why.clone())
-            }
-            NotAsked::Broken(why) => verdicts.broken(&subject.sample, trial, why.clone()),
-        }
-    }
-
     fn ask(&self, subject: &Subject, trial: u32, prompt: &[u32]) -> Trial {
         let options = self.options;
         let sample = &subject.sample;
-        let prompt_hash = hash_of_prompt(prompt);
+        let bytes = prompt.iter().flat_map(|token| token.to_le_bytes());
+        let prompt_hash = blake3::hash(&bytes.collect::<Vec<u8>>());
         let key = self.key(&prompt_hash, &wants_of(sample), trial);
         let cached = options.cache.as_ref().and_then(|cache| cache.get(&key));
         if let Some(mut answer) = cached {
@@ -302,12 +298,6 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
         hasher.update(served.key.as_bytes());
     }
     hasher
-}
-
-fn hash_of_prompt(prompt: &[u32]) -> blake3::Hash {
-    let bytes = prompt.iter().flat_map(|token| token.to_le_bytes());
-    let bytes: Vec<u8> = bytes.collect();
-    blake3::hash(&bytes)
 }
 
 /// Applies the protocol's stop rule for text to tokens.

@@ -356,11 +356,12 @@ pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
 }
 
 /// Writes all answers anew in few files, each answer once and without what is broken, then removes what was not used for longest until no more than `size`
-/// bytes are left. Segments that were changed in the last ten minutes may belong to a process that runs, and stay as they are.
+/// bytes are left. Segments that were changed in the last ten minutes may belong to a process that runs, and stay as they are: how many they are is returned.
 ///
 /// # Errors
 /// When the cache cannot be read or written; no answer is lost then.
-pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
+pub fn prune(folder: &Path, size: u64) -> Result<usize, CacheError> {
+    let mut in_use = 0;
     let mut known: HashSet<AnswerKey> = HashSet::new();
     // The segments that are being written anew, and the latest use of one of them.
     let (mut anew, mut latest) = (Vec::new(), SystemTime::UNIX_EPOCH);
@@ -380,6 +381,7 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
         let used = fs::metadata(&path).and_then(|about| about.modified());
         let used = used.map_err(at(&path))?;
         if is_in_use(used) {
+            in_use += 1;
             continue;
         }
         let mut file = File::open(&path).map_err(at(&path))?;
@@ -409,7 +411,8 @@ pub fn prune(folder: &Path, size: u64) -> Result<(), CacheError> {
         }
     }
     finish(&mut writer, &mut anew, &mut latest)?;
-    evict(folder, size, None, &HashSet::new())
+    evict(folder, size, None, &HashSet::new())?;
+    Ok(in_use)
 }
 
 #[cfg(test)]

@@ -179,12 +179,7 @@ impl<'a> VerdictBuilder<'a> {
             Self::abstain(&mut verdict, Status::Unsure, why.to_owned());
         }
         if verdict.status == Status::Ok {
-            verdict.overall = match (verdict.process, verdict.outcome) {
-                (Some(process), Some(outcome)) => Some(process && outcome),
-                (Some(false), None) | (None, Some(false)) => Some(false),
-                (None, outcome) if !self.yields.process => outcome,
-                _ => None,
-            };
+            verdict.overall = self.yields.overall(verdict.process, verdict.outcome);
         }
         verdict
     }
@@ -212,18 +207,15 @@ impl<'a> VerdictBuilder<'a> {
     pub(crate) fn is_skipped_by_rules(&self, subject: &Subject) -> bool {
         let goes_first = self.options.rules == RulesMode::First;
         let is_wrong = || goes_first && self.verify(subject).outcome == Some(false);
-        !self.is_audited(&subject.sample) && (self.has_no_answer(&subject.sample) || is_wrong())
+        // By seed and id, so that a run that goes on, or another shard, decides alike.
+        let is_audited = is_drawn(self.options.audit, self.options.seed, &subject.sample.id);
+        !is_audited && (self.has_no_answer(&subject.sample) || is_wrong())
     }
 
     /// Whether the response says nothing, a fact of which no judge is asked unless the rules are off. A score may be given for it.
     fn has_no_answer(&self, sample: &Sample) -> bool {
         let is_asked = self.options.rules == RulesMode::Off || self.yields.score;
         !is_asked && !self.yields.first_error && says_nothing(&sample.student_answer)
-    }
-
-    /// Whether the sample is judged though the rules find it wrong: decided by seed and id, so that a run that goes on, or another shard, decides alike.
-    fn is_audited(&self, sample: &Sample) -> bool {
-        is_drawn(self.options.audit, self.options.seed, &sample.id)
     }
 
     /// The verdict on a sample whose final answer is known to be wrong; where there is none, nothing led to it.
@@ -366,7 +358,7 @@ impl<'a> VerdictBuilder<'a> {
                 .collect(),
             parsed: parsed.map_err(|why| {
                 let is_cut = is_cut || guided.ending == Ending::NoRoom;
-                self.unreadable(&why, is_cut)
+                self.unreadable(&why, is_cut, completion.counted)
             }),
             usage: usage_of(completion, guided),
             doubts_domain: text.doubts_domain(completion, doubts.as_deref()),
@@ -528,17 +520,11 @@ impl<'a> VerdictBuilder<'a> {
         let decided = self.options.decide_only;
         let asked = Yields {
             process: self.yields.process && !(decided && verdict.process.is_none()),
-            outcome: self.yields.outcome && !(decided && verdict.outcome.is_none()),
+            // What a judge asks of itself is of its refusal, which is the process's.
+            outcome: self.options.min_confidence.is_some()
+                && self.yields.outcome
+                && !(decided && verdict.outcome.is_none()),
             ..self.yields
-        };
-        let asked = if self.options.min_confidence.is_some() {
-            asked
-        } else {
-            // The refusal is the process's.
-            Yields {
-                outcome: false,
-                ..asked
-            }
         };
         let certainty = text.judge.calibration.certainty(&verdict.confidence, asked);
         if certainty.is_none_or(|certainty| certainty < least) {
@@ -577,12 +563,18 @@ impl<'a> VerdictBuilder<'a> {
         Self::outcome_by_rules(verdict);
     }
 
-    fn unreadable(&self, why: &Unreadable, is_cut: bool) -> String {
-        if is_cut {
-            let limit = self.options.max_new_tokens;
-            format!("{why} (stopped at the limit of {limit} new tokens)")
-        } else {
-            why.to_string()
+    /// `counted`: the tokens of prompt and answer, as a server counts them, which may have a limit of its own.
+    fn unreadable(
+        &self,
+        why: &Unreadable,
+        is_cut: bool,
+        counted: Option<(usize, usize)>,
+    ) -> String {
+        let limit = self.options.max_new_tokens;
+        match counted.filter(|(_, answer)| *answer < limit) {
+            _ if !is_cut => why.to_string(),
+            None => format!("{why} (stopped at the limit of {limit} new tokens)"),
+            Some((_, n)) => format!("{why} (the server ended it after {n} of {limit} new tokens)"),
         }
     }
 

@@ -38,7 +38,10 @@ impl FieldText {
                 .unwrap_or_default()
         };
         let joined = |text: &str| pieces(&tokenizer, &encode(text)).concat();
-        let drops_spaces = joined("a b") == joined("ab") || !has_decoder(&tokenizer, &encode("ab"));
+        // A tokenizer without a decoder puts a space between all tokens.
+        let ab = encode("ab");
+        let spaced = ab.len() > 1 && tokenizer.decode(&ab) == pieces(&tokenizer, &ab).join(" ");
+        let drops_spaces = joined("a b") == joined("ab") || spaced;
         // What a delimiter looks like where the vocabulary cannot spell it, or spells it with spaces.
         let mut unspelled = None;
         for forged in reserved.forgeries().collect::<Vec<_>>() {
@@ -205,9 +208,4 @@ fn pieces(tokenizer: &Tokenizer, ids: &[u32]) -> Vec<String> {
                 .replace('Ċ', "\n")
         })
         .collect()
-}
-
-/// A tokenizer without a decoder puts a space between all tokens.
-fn has_decoder(tokenizer: &Tokenizer, ids: &[u32]) -> bool {
-    ids.len() < 2 || tokenizer.decode(ids) != pieces(tokenizer, ids).join(" ")
 }

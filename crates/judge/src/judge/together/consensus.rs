@@ -35,11 +35,6 @@ impl Votes {
     pub fn is_split(self) -> Option<bool> {
         (self.yes + self.no > 0).then_some(self.yes > 0 && self.no > 0)
     }
-
-    /// Do all trials say the same?
-    fn is_unanimous(self, trials: usize) -> bool {
-        self.yes as usize == trials || self.no as usize == trials
-    }
 }
 
 /// The trials of one sample together: a line of `--consensus`.
@@ -140,8 +135,9 @@ impl Consensus {
 impl ConsensusSummary {
     pub fn add(&mut self, sample: &Consensus) {
         self.overall.add(sample.overall);
-        let unanimous = sample.overall_votes.is_unanimous(sample.trials);
-        self.unanimous.add(Some(unanimous));
+        let Votes { yes, no } = sample.overall_votes;
+        self.unanimous
+            .add(Some(yes.max(no) as usize == sample.trials));
         self.hard.add(sample.is_hard());
     }
 }

@@ -114,3 +114,31 @@ fn a_response_that_says_nothing_is_wrong_whoever_judges() {
     assert!(verdicts.is_skipped_by_rules(&wrong));
     assert_eq!(verdicts.skipped_by_rules(&wrong, 0).process, None);
 }
+
+/// A server may have a limit of its own, and then more new tokens here change nothing.
+#[test]
+fn what_ended_an_answer_is_told() {
+    let options = RunOptions {
+        max_new_tokens: 2048,
+        ..RunOptions::default()
+    };
+    let builder = VerdictBuilder::of_yields(&options, OF_RULES);
+    let why = Unreadable::ThinkingNotFinished;
+    for (is_cut, counted, told) in [
+        (false, Some((9, 2)), ""),
+        (true, None, " (stopped at the limit of 2048 new tokens)"),
+        (
+            true,
+            Some((9, 2048)),
+            " (stopped at the limit of 2048 new tokens)",
+        ),
+        (
+            true,
+            Some((9, 2)),
+            " (the server ended it after 2 of 2048 new tokens)",
+        ),
+    ] {
+        let found = builder.unreadable(&why, is_cut, counted);
+        assert_eq!(found, format!("thinking not finished{told}"));
+    }
+}
