@@ -198,7 +198,7 @@ fn the_best_of_four_is_scored_by_subset() {
         (&json!(2), &Value::Null)
     );
     assert!(
-        text.contains("2 questions are of Ties left out: their ids"),
+        text.contains("2 questions are left out of Ties: their ids"),
         "{text}"
     );
 }

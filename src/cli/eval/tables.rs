@@ -303,7 +303,7 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
     if preferences.ties_left_out > 0 {
         let count = counted_are(preferences.ties_left_out, "question");
         let text = format!(
-            "{count} of Ties left out: their ids are not `ref:N` and `tied:N` of the same prompts"
+            "{count} left out of Ties: their ids are not `ref:N` and `tied:N` of the same prompts"
         );
         table::write_text(out, &text)?;
     }
