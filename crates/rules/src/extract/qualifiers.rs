@@ -250,7 +250,7 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
         .split(&ENDS[2 * usize::from(chosen)..])
         .flat_map(|it| it.split(", so "));
     let said = clauses.filter(|it| it.contains(char::is_alphabetic));
-    let digits = value.contains(is_digit);
+    let digits = value.contains(is_digit) && near.contains(is_digit);
     // What is left of its own sentence: "dollars".
     let rest = near.trim_start_matches(['$', '*', ' ']);
     let own = usize::from(rest.starts_with(char::is_lowercase));
