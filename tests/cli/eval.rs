@@ -184,7 +184,7 @@ fn judges_are_chosen_by_labels_of_both_kinds() {
     let folder = Folder::new();
     let rows = |both: bool| {
         let row = |at: usize| {
-            let (outcome, overall) = (at % 2 == 0, (at % 2 == 1).then_some(false));
+            let (outcome, overall) = (at.is_multiple_of(2), (at % 2 == 1).then_some(false));
             json!({"id": at.to_string(), "outcome_label": both && outcome, "overall_label": overall}).to_string()
         };
         (0..8).map(row).collect::<Vec<_>>().join("\n")
