@@ -698,9 +698,14 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
     folder.run_words(torn).expect(2, &["torn.jsonl:1:"]);
     let ran = folder.run_words(&format!("{torn} --skip-bad"));
     ran.expect(0, &["1 row is left out, the first: torn.jsonl:1:", "1 ok"]);
-    // Rows that all are left out are not judged as they were, nor does one of two contradicting rows decide.
-    let none = "judge mixed.jsonl --join asked.jsonl --on id --rules only -o none.jsonl --skip-bad";
-    folder.run_words(none).expect(2, &["left out, the first: "]);
+    // Where all rows are left out none is judged as it was.
+    let alone = json!({"custom_id": "z", "question": "2+3?", "answer": "5", "response": "5"});
+    folder.write("alone.jsonl", alone.to_string());
+    let none = "judge alone.jsonl --join asks.jsonl --rules only -o none.jsonl --skip-bad";
+    folder.run_words(none).expect(
+        2,
+        &["1 row is left out, the first: alone.jsonl:1: no row of --join"],
+    );
     assert_eq!(folder.lines("torn.out.jsonl")[0]["id"], "d");
     let bad = folder.lines("torn.out.jsonl.rejected.jsonl").remove(0);
     assert_eq!(

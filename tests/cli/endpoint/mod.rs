@@ -577,7 +577,7 @@ fn several_judges_may_be_here_and_elsewhere() {
     folder.write("panel.toml", panel);
     folder
         .run_words("judge rows.jsonl -o panel.jsonl --panel panel.toml")
-        .expect(0, &["remote"]);
+        .expect(3, &["remote", "2 unsure"]);
     assert_eq!(folder.lines("panel.jsonl").len(), 6);
     assert_eq!(server.judged().len(), 6);
     let cascade = format!("tiny,{remote}");
