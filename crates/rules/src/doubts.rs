@@ -4,7 +4,7 @@ use crate::algebra;
 use crate::answer::{Answer, Unit};
 use crate::config::Config;
 use crate::lexicon::numbers::{cardinal, ordinal};
-use crate::lexicon::units::{currency, currency_signs};
+use crate::lexicon::units::{CURRENCY_SIGNS, currency};
 use crate::lexicon::{is_digit, words};
 use crate::verifier::Side;
 use crate::{alternatives, compare, extract, parse};
@@ -336,16 +336,18 @@ fn names_another_unit(a: &Answer, b: &Answer, word: Option<&str>) -> bool {
         !word.contains(['/', '每']) && ends.take(LONGEST).any(|end| is_own(&from[..end]))
     };
     let mut begins = [word, word.trim_start_matches(['个', '個'])].into_iter();
-    let own = word.split(' ').next().is_some_and(is_own) || !word.is_ascii() && begins.any(within);
-    let bare = b.unit.is_none() || label.is_some();
-    (a.currency.is_some() || unit.is_some()) && bare && b.currency.is_none() && !b.percent && !own
+    let bare = (b.unit.is_none() || label.is_some()) && b.currency.is_none() && !b.percent;
+    (a.currency.is_some() || unit.is_some())
+        && bare
+        && !word.split(' ').next().is_some_and(is_own)
+        && (word.is_ascii() || !begins.any(within))
 }
 
 /// The code of the currency that a name or a sign stands for.
 fn money(name: &str) -> Option<&'static str> {
-    let mut signs = currency_signs().filter(|(sign, _)| sign.trim_start_matches('\\') == name);
+    let mut signs = CURRENCY_SIGNS.iter();
     let named = currency(name).map(|(code, _)| code);
-    named.or_else(|| signs.next().map(|it| it.1))
+    named.or_else(|| Some(signs.find(|it| it.0.trim_start_matches('\\') == name)?.1))
 }
 
 /// Do both sides name a currency, and not the same?

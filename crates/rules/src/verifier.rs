@@ -716,15 +716,9 @@ fn is_text(a: &str, b: &str) -> bool {
 
 /// Do two texts differ in nothing but dollar signs and blanks that part no digits? Texts without a letter or digit never count as alike.
 fn written_alike(a: &str, b: &str) -> bool {
-    let signs = |it: &str| {
-        it.chars()
-            .filter(|it| !it.is_whitespace() && *it != '$')
-            .collect::<String>()
-    };
-    let numbers = |it: &str| {
-        it.split(|it: char| !it.is_ascii_digit())
-            .filter(|it| !it.is_empty())
-            .count()
-    };
-    a.contains(char::is_alphanumeric) && signs(a) == signs(b) && numbers(a) == numbers(b)
+    let sign = |it: &char| !it.is_whitespace() && *it != '$';
+    let parts = |it: char| !it.is_ascii_digit();
+    let numbers = |it: &str| it.split(parts).filter(|it| !it.is_empty()).count();
+    let alike = || a.chars().filter(sign).eq(b.chars().filter(sign));
+    a.contains(char::is_alphanumeric) && alike() && numbers(a) == numbers(b)
 }

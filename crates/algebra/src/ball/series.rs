@@ -10,12 +10,12 @@ use dashu_int::IBig;
 
 use crate::rational::magnitude_bits;
 
-/// Constants are kept with so many bits.
-const KEPT: usize = 1 << 12;
+/// Constants are kept with so many bits, or with more where more are asked for: few values take that many.
+const KEPT: [usize; 2] = [1 << 10, 1 << 12];
 
 /// π in units of 2^−bits.
 pub(super) fn pi(bits: usize) -> IBig {
-    static PI: OnceLock<IBig> = OnceLock::new();
+    static PI: [OnceLock<IBig>; 2] = [const { OnceLock::new() }; 2];
     let compute = |bits: usize| {
         let work = bits + 32;
         // Machin: π = 16·arctan(1/5) − 4·arctan(1/239).
@@ -27,7 +27,7 @@ pub(super) fn pi(bits: usize) -> IBig {
 
 /// ln 2 in units of 2^−bits.
 pub(super) fn ln_2(bits: usize) -> IBig {
-    static LN_2: OnceLock<IBig> = OnceLock::new();
+    static LN_2: [OnceLock<IBig>; 2] = [const { OnceLock::new() }; 2];
     let compute = |bits: usize| {
         let work = bits + 32;
         let value: IBig = inverse_series(26, work, false) * 18
@@ -38,11 +38,11 @@ pub(super) fn ln_2(bits: usize) -> IBig {
     kept(&LN_2, compute, bits)
 }
 
-fn kept(cell: &OnceLock<IBig>, compute: impl Fn(usize) -> IBig, bits: usize) -> IBig {
-    if bits > KEPT {
-        return compute(bits);
+fn kept(cells: &[OnceLock<IBig>], compute: impl Fn(usize) -> IBig, bits: usize) -> IBig {
+    match cells.iter().zip(KEPT).find(|it| bits <= it.1) {
+        Some((cell, kept)) => cell.get_or_init(|| compute(kept)) >> (kept - bits),
+        None => compute(bits),
     }
-    cell.get_or_init(|| compute(KEPT)) >> (KEPT - bits)
 }
 
 /// arctan(1/n), or artanh(1/n).

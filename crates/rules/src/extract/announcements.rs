@@ -49,9 +49,9 @@ const BEGINS: u8 = 2;
 struct Announcements {
     /// Which bytes, in either case, some of them [`BEGINS`] with, and 1 for what is in no word.
     kinds: Kinds,
-    /// Which two bytes, in lower case: few words of a text begin so.
+    /// Which two bytes, in lower case: few words of a text begin so. They stand before their words, too.
     pairs: Box<[u64; 1024]>,
-    by_first: Vec<Vec<(&'static str, Phrase)>>,
+    by_first: Vec<Vec<(usize, &'static str, Phrase)>>,
 }
 
 static WORDS: LazyLock<Announcements> = LazyLock::new(|| {
@@ -80,7 +80,7 @@ static WORDS: LazyLock<Announcements> = LazyLock::new(|| {
                 comma,
                 spaceless,
             };
-            found.by_first[pair >> 8].push((word, phrase));
+            found.by_first[pair >> 8].push((pair, word, phrase));
             for first in [word.as_bytes()[0], word.as_bytes()[0].to_ascii_uppercase()] {
                 found.kinds[usize::from(first)] |= BEGINS;
             }
@@ -107,9 +107,9 @@ impl Announcements {
             part.is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
         };
         let own = self.by_first[pair >> 8].iter();
-        own.filter(|(word, _)| begins(word))
-            .max_by_key(|(word, _)| word.len())
-            .map(|(word, phrase)| (word.len(), *phrase))
+        own.filter(|(own, word, _)| *own == pair && begins(word))
+            .max_by_key(|(_, word, _)| word.len())
+            .map(|(_, word, phrase)| (word.len(), *phrase))
     }
 
     /// All of them in a text, where a word may begin, without overlap.

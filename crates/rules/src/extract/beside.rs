@@ -58,9 +58,8 @@ impl How {
     /// Those that a row is asked for, one bit each.
     fn mask(letters: &str) -> u8 {
         let own = Self::LETTERS.iter().enumerate();
-        own.fold(0, |mask, (at, it)| {
-            mask | u8::from(letters.contains(*it)) << at
-        })
+        own.map(|(at, it)| u8::from(letters.contains(*it)) << at)
+            .sum()
     }
 }
 
@@ -76,35 +75,28 @@ struct Token {
 /// What a dash before words is looked up as: it sets them off, and takes nothing away.
 const SETS_OFF: &str = "—";
 
-/// The words and signs of a text, at most `most`; markup, quotes and blanks are none. `follows`: do they stand after the value?
-fn tokens(text: &str, most: usize, how: How, follows: bool) -> Vec<Token> {
-    // Most words are longer than two letters.
-    let mut found = Vec::with_capacity(most.min(text.len().div_ceil(4)));
-    let mut at = 0;
-    while let Some(first) = text[at..].chars().next() {
+/// The words and signs of a text; markup, quotes and blanks are none. `follows`: do they stand after the value?
+fn tokens(text: &str, how: How, follows: bool) -> impl Iterator<Item = Token> {
+    let (mut at, mut count) = (0, 0);
+    std::iter::from_fn(move || {
+        at += text[at..].find(|it| !is_markup(it))?;
         let rest = &text[at..];
-        if is_markup(first) {
-            at += first.len_utf8();
-            continue;
-        }
-        if found.len() == most {
-            break;
-        }
         let run = words::run(rest, true);
         let word = run > 0;
-        let length = if word { run } else { first.len_utf8() };
+        let length = rest.ceil_char_boundary(run.max(1));
         // "=> 5", "-> 5"
         let begins = || at == 0 || text[..at].ends_with(['\n', '=', '-']);
         let dash = !word && (sets_off(rest) || rest.starts_with("> ") && begins());
         let said = if dash { SETS_OFF } else { &rest[..length] };
-        found.push(Token {
+        let token = Token {
             start: at,
-            classes: TABLE.classes(said, how, follows, found.len()),
+            classes: TABLE.classes(said, how, follows, count),
             word,
-        });
+        };
+        count += 1;
         at += length;
-    }
-    found
+        Some(token)
+    })
 }
 
 /// Does a text begin with a dash that stands before words? The mark of a quotation at the beginning of a line is no sign either.
@@ -160,33 +152,59 @@ fn union<'t>(tokens: impl Iterator<Item = &'t Token>) -> Set {
     all
 }
 
+/// The words and signs before a value; before a box no more than show that no row ends there.
+fn before_value(before: &str, how: How) -> Vec<Token> {
+    let read = |text| -> Vec<Token> { tokens(text, how, false).take(FAR).collect() };
+    if how != How::Boxed {
+        return read(words::ending(before, FAR));
+    }
+    let blanks = before.bytes().enumerate().rev().filter(|it| it.1 == b' ');
+    let near = |most| read(&before[blanks.clone().nth(most).map_or(0, |it| it.0)..]);
+    let last = near(1);
+    let bare = last.iter().rfind(|it| !it.classes.has(TABLE.passed));
+    let ending = union(bare.into_iter().chain(last.last()));
+    let ends = bare.is_none() || rows_of(Place::Ends, how).0.meets(&ending);
+    let over = !ends && last.iter().any(|it| it.word);
+    if over { last } else { near(BEFORE_BOX) }
+}
+
 /// Does what stands before or after a value that was found so change it?
 pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
     if !(has_word(before) || has_word(after)) {
         return false;
     }
-    let mut blanks = (0..before.len())
-        .rev()
-        .filter(|it| before.as_bytes()[*it] == b' ');
-    let from = match how {
-        How::Boxed => blanks.nth(BEFORE_BOX).unwrap_or(0),
-        _ => before.ceil_char_boundary(before.len().saturating_sub(FAR)),
-    };
+    let mut before = before_value(before, how);
     let aside = after.trim_start_matches(is_markup).strip_prefix('(');
     let aside = aside.and_then(|it| it.split_once(')'));
     let (aside, after) = aside.unwrap_or(("", after));
     let most = if how == How::Boxed { AFTER_BOX } else { MOST };
-    let mut before = tokens(&before[from..], FAR, how, false);
-    let [bracket, after] = [aside, after].map(|it| tokens(it, most, how, true));
+    let bracket: Vec<Token> = tokens(aside, how, true).take(most).collect();
+    // Of a value that begins its sentence more words are near.
+    let near_words = |before: &[Token]| {
+        let led = before.iter().any(|it| it.word);
+        if led { NEAR } else { 3 * NEAR }
+    };
+    // After a box what is further counts only for rows that begin at it, or with what ends its clause.
+    let (mut words, mut far, near) = (0, how != How::Boxed, near_words(&before));
+    let after = tokens(after, how, true).take(most).enumerate();
+    let after = after.map_while(|(at, token)| {
+        far |= at == 0 && rows_of(Place::Begins, how).0.meets(&token.classes)
+            || token.classes.has(TABLE.stop);
+        let read = far || words < near;
+        words += usize::from(token.word);
+        read.then_some(token)
+    });
+    let after: Vec<Token> = after.collect();
     // A row that has another class matches nowhere.
     let all = union(before.iter().chain(&after).chain(&bracket));
-    let table = &*TABLE;
     // Those that may match where one item stands at an edge of such classes, the others among such.
     let rows_for = |place, edge: Set, among: Set| {
         let (any, rows) = rows_of(place, how);
         let count = if any.meets(&edge) { rows.len() } else { 0 };
         let may = move |it: &Item| !matches!(it, Item::Is(class) if !among.has(*class));
-        rows[..count].iter().filter(move |row| row.iter().all(may))
+        let rows = rows[..count].iter().filter(move |it| edge.has(it.0));
+        let rows = rows.map(|(_, row)| row);
+        rows.filter(move |row| row.iter().all(may))
     };
     let rows = |place| rows_for(place, all, all);
     let ends = rows(Place::Ending).filter_map(|row| begins(row, &after));
@@ -206,19 +224,17 @@ pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
     };
     let is = |class: usize| move |it: &Token| it.classes.has(class);
     // "up to Rs. 5", "up to a million"
-    let last = before.iter().rposition(|it| !it.classes.has(table.passed));
+    let last = before.iter().rposition(|it| !it.classes.has(TABLE.passed));
     let bare = &before[..last.map_or(0, |at| at + 1)];
     let words = before.iter().enumerate().rev().filter(|it| it.1.word);
     let from = words.map(|it| it.0).take(NEAR).last();
     let near = &before[from.unwrap_or(before.len())..];
-    let verb = near.iter().rposition(is(table.verb)).map_or(0, |at| at + 1);
-    let stop = own.iter().position(is(table.stop));
+    let verb = near.iter().rposition(is(TABLE.verb)).map_or(0, |at| at + 1);
+    let stop = own.iter().position(is(TABLE.stop));
     let clause = &own[..stop.unwrap_or(own.len())];
     let words = clause.iter().enumerate().filter(|(_, it)| it.word);
-    // Of a value that begins its sentence more words are near.
-    let led = before.iter().any(|it| it.word);
-    let most = if led { NEAR } else { 3 * NEAR };
-    let near_after = words.map(|(at, _)| at + 1).take(most).last();
+    let words = words.take(near_words(&before));
+    let near_after = words.map(|(at, _)| at + 1).last();
     let passed = bare.len() < before.len();
     let last = union(before.last().into_iter().chain(bare.last()));
     let mut ends = rows_for(Place::Ends, last, all);
@@ -235,7 +251,7 @@ pub(super) fn changes(before: &str, after: &str, how: How) -> bool {
 }
 
 /// The rows of a place for an answer that was found so.
-fn rows_of(place: Place, how: How) -> &'static (Set, Vec<Row>) {
+fn rows_of(place: Place, how: How) -> &'static (Set, Vec<(usize, Row)>) {
     &TABLE.rows[place as usize * How::LETTERS.len() + how as usize]
 }
 
@@ -246,11 +262,6 @@ fn begins(row: &Row, tokens: &[Token]) -> Option<usize> {
 
 /// Does a row's pattern end where `tokens` end?
 fn ends_with(row: &Row, tokens: &[Token]) -> bool {
-    if let (Some(Item::Is(class)), Some(last)) = (row.last(), tokens.last())
-        && !last.classes.has(*class)
-    {
-        return false;
-    }
     let reach = |it: &Item| match it {
         Item::Gap(most, _) => *most,
         _ => 1,
@@ -279,9 +290,9 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
     if aside.starts_with(char::is_numeric) && aside.chars().all(sign) && !is_same(value, aside) {
         return true;
     }
-    let tokens = tokens(after, MOST, How::Announced, true);
+    let tokens: Vec<Token> = tokens(after, How::Announced, true).take(MOST).collect();
     let (_, rows) = rows_of(Place::Again, How::Announced);
-    let again = rows.iter().find_map(|row| {
+    let again = rows.iter().find_map(|(_, row)| {
         let mut places = 0..tokens.len();
         places.find_map(|at| matches(row, &tokens, at))
     });
@@ -295,11 +306,8 @@ pub(super) fn says_another(value: &str, after: &str) -> bool {
         return false;
     }
     let in_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '/' | '^');
-    let length = words::leading(number, in_number);
-    !is_same(
-        value,
-        number[..length].trim_end_matches(['.', ',', '/', '^']),
-    )
+    let number = &number[..words::leading(number, in_number)];
+    !is_same(value, number.trim_end_matches(['.', ',', '/', '^']))
 }
 
 /// Are two values equal?

@@ -23,7 +23,7 @@ const ENTITIES: [(&str, &str); 14] = [
 /// The text without tags, raised and lowered text in LaTeX, entities as their signs; `None` where there are none.
 pub(super) fn without_tags(text: &str) -> Option<String> {
     static MARK: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"<(/?)([a-z]+)([ /][^<>]*)?>|&#?\w+;"));
+        LazyLock::new(|| pattern(r"<(/?)([a-z]+)([ /][^<>]*)?>|&#?[0-9A-Za-z_]+;"));
     // `a<b>c` compares: a tag is closed somewhere.
     let mut closed = vec!["br"];
     if text.contains("</") {

@@ -38,7 +38,8 @@ fn is_bare(text: &str) -> bool {
             let mut comes_off = COMMANDS.split(' ').chain(ARROWS);
             // Both spaces of LaTeX with a q come off.
             let letter = next.is_ascii_alphabetic() && *next != b'q';
-            letter && !comes_off.any(|it| text.starts_with(it))
+            // Few commands begin as those do.
+            letter && !(b"bdeimt".contains(next) && comes_off.any(|it| text.starts_with(it)))
         }
         [first, ..] => STAYS_FIRST[usize::from(*first)] == 0,
         [] => true,

@@ -537,6 +537,8 @@ pub(crate) fn holds(gold: &str, pred: &str, statement: &str) -> bool {
 
 /// Does one text say the opposite of the other: a loss and a profit, an increase and a decrease?
 pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
+    static PAIRS: LazyLock<Vec<(&str, &str)>> =
+        LazyLock::new(|| (words::OPPOSITES.iter().filter_map(|it| it.split_once(' '))).collect());
     let words = |text: &'t str| -> Vec<&'t str> {
         let near = &text[..text.floor_char_boundary(OPPOSED)];
         // "a.m." is no word.
@@ -562,10 +564,8 @@ pub(crate) fn opposed<'t>(one: &'t str, other: &'t str) -> bool {
     };
     let has = |words: &[&str], stem: &str| words.iter().any(|it| like(it, stem));
     let says = |words: &[&str], stem: &str, not: &str| has(words, stem) && !has(words, not);
-    words::OPPOSITES.iter().any(|pair| {
-        pair.split_once(' ').is_some_and(|(a, b)| {
-            says(&one, a, b) && says(&other, b, a) || says(&one, b, a) && says(&other, a, b)
-        })
+    PAIRS.iter().any(|&(a, b)| {
+        says(&one, a, b) && says(&other, b, a) || says(&one, b, a) && says(&other, a, b)
     })
 }
 

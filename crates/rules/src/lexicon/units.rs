@@ -181,15 +181,11 @@ pub(crate) fn long_currency(text: &str) -> Option<usize> {
 }
 
 /// The signs and commands of currencies, with their codes.
-pub(crate) fn currency_signs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    rows(CURRENCIES).flat_map(|row| {
-        let signs = row.get(3).copied().unwrap_or("");
-        signs
-            .split(' ')
-            .filter(|sign| !sign.is_empty())
-            .map(move |sign| (sign, row[0]))
-    })
-}
+pub(crate) static CURRENCY_SIGNS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let rows = rows(CURRENCIES).filter_map(|row| Some((*row.get(3)?, row[0])));
+    let signs = rows.flat_map(|(signs, code)| signs.split(' ').map(move |it| (it, code)));
+    signs.filter(|it| !it.0.is_empty()).collect()
+});
 
 #[cfg(test)]
 mod tests;

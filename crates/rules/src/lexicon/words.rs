@@ -25,7 +25,7 @@ pub(crate) struct Words {
     /// Which bytes one of them begins with, in this case.
     begins: [bool; 256],
     /// A bit for each shape that one of them has: see [`shape`].
-    shapes: u64,
+    shapes: [u64; 16],
 }
 
 /// The words of all lines of `words.tsv` with this name.
@@ -42,12 +42,13 @@ impl Words {
 
     pub(crate) fn of(list: Vec<&'static str>) -> Self {
         let lower_case = list.iter().map(|word| (lower_case(word), ()));
-        let mut begins = [false; 256];
+        let (mut begins, mut shapes) = ([false; 256], [0; 16]);
         for word in &list {
             begins[usize::from(word.as_bytes().first().copied().unwrap_or(0))] = true;
+            shapes[shape(word) / 64] |= 1 << (shape(word) % 64);
         }
         Self {
-            shapes: list.iter().fold(0, |all, word| all | shape(word)),
+            shapes,
             lower_case: lower_case.collect(),
             begins,
             list,
@@ -57,7 +58,8 @@ impl Words {
     /// Is a word among them, whatever its case?
     pub(crate) fn contains(&self, word: &str) -> bool {
         // Most words are in no list, and most of them show it.
-        self.shapes & shape(word) != 0
+        let shape = shape(word);
+        self.shapes[shape / 64] >> (shape % 64) & 1 == 1
             && in_lower_case(word, |it| self.lower_case.get(it)).is_some()
     }
 
@@ -75,8 +77,8 @@ impl Words {
 
     /// Does one of them stand anywhere in a text, in this case?
     pub(crate) fn within(&self, text: &str) -> bool {
-        let mut places = text.char_indices();
-        places.any(|(at, _)| self.begin(&text[at..]).is_some())
+        let mut places = text.bytes().enumerate();
+        places.any(|(at, it)| self.begins[usize::from(it)] && self.begin(&text[at..]).is_some())
     }
 
     /// Is a word among them, in this case?
@@ -89,10 +91,13 @@ impl Words {
     }
 }
 
-/// One of 64 bits by length and first byte, the same whatever the case.
-fn shape(word: &str) -> u64 {
-    let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
-    1 << ((usize::from(first) * 5 + word.len() * 11) % 64)
+/// One of 1,024 numbers by length and by the first byte, that in the middle and the last, the same whatever the case.
+fn shape(word: &str) -> usize {
+    let bytes = word.as_bytes();
+    let small = |it: Option<&u8>| it.map_or(0, |it| u32::from(it | 0x20));
+    let ends = small(bytes.first()) | small(bytes.last()) << 8;
+    let shape = ends | small(bytes.get(bytes.len() / 2)) << 16 | (bytes.len() as u32) << 24;
+    (shape.wrapping_mul(0x9e37_79b1) >> 22) as usize
 }
 
 /// A list of `words.tsv`.

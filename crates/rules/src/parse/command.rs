@@ -28,8 +28,8 @@ pub(super) enum Action {
 
 /// Every spelling in the lexicon with its meaning: commands with their backslash, and characters.
 fn entries() -> impl Iterator<Item = (&'static str, Action)> {
-    let currencies = units::currency_signs();
-    let currencies = currencies.map(|(sign, code)| (sign, Action::Emit(Kind::Currency(code))));
+    let currencies = units::CURRENCY_SIGNS.iter();
+    let currencies = currencies.map(|(sign, code)| (*sign, Action::Emit(Kind::Currency(code))));
     lexicon::rows(lexicon::SYMBOLS)
         .filter_map(|row| Some((meaning(row[0])?, *row.get(1)?)))
         .flat_map(|(meaning, spellings)| spellings.split(' ').map(move |it| (it, meaning)))

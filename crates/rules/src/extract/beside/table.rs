@@ -105,30 +105,22 @@ type Shape = fn(&str) -> bool;
 /// What a word or sign is by its shape, as the table names it.
 #[rustfmt::skip]
 const SHAPES: [(&str, Shape); 9] = [
-    ("<number>", is_digits), ("<digits>", is_digits), ("<unit>", is_unit), ("<counted>", is_counted),
+    ("<number>", |it| it.starts_with(is_digit)), ("<digits>", |it| it.starts_with(is_digit)), ("<unit>", is_unit), ("<counted>", is_counted),
     ("<mixed>", |it| it.starts_with(char::is_alphabetic) && it.contains(is_digit)),
     ("<letter>", |it| it.len() == 1 && it.starts_with(char::is_lowercase)), ("<capital>", |it| it.starts_with(char::is_uppercase)),
     ("<operator>", |it| !it.as_bytes()[0].is_ascii_alphanumeric() && it.starts_with(|it| "<>≤≥≠≪≫+-–−/^×÷".contains(it))), ("<word>", |it| it.starts_with(char::is_alphabetic)),
 ];
 
-fn is_digits(word: &str) -> bool {
-    word.starts_with(is_digit)
-}
-
 /// The words of other tables that a shape stands for.
 fn words_of_shape(name: &str) -> Vec<&'static str> {
+    use NumberWord::{Number, Part, Scale};
     let numbers = |is: fn(NumberWord) -> bool| {
         let all = number_words().filter(move |(_, does)| is(*does));
         all.map(|(word, _)| word).collect()
     };
     match name {
-        "<number>" => numbers(|it| {
-            matches!(
-                it,
-                NumberWord::Number(_) | NumberWord::Scale(_) | NumberWord::Part(2)
-            )
-        }),
-        "<part>" => numbers(|it| matches!(it, NumberWord::Part(_))),
+        "<number>" => numbers(|it| matches!(it, Number(_) | Scale(_) | Part(2))),
+        "<part>" => numbers(|it| matches!(it, Part(_))),
         "<currency>" => currency_names().filter(|it| !it.contains(' ')).collect(),
         _ => Vec::new(),
     }
@@ -145,8 +137,8 @@ pub(super) struct Table {
     pub(super) verb: usize,
     pub(super) passed: usize,
     pub(super) stop: usize,
-    /// By their places and the answers that they are for: with classes of which one stands beside a value where any of them matches.
-    pub(super) rows: Vec<(Set, Vec<Row>)>,
+    /// By their places and the answers that they are for: with classes of which one stands beside a value where any of them matches, and for each that of its own.
+    pub(super) rows: Vec<(Set, Vec<(usize, Row)>)>,
 }
 
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -228,7 +220,7 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| {
                 for at in (0..How::LETTERS.len()).filter(|at| how >> at & 1 == 1) {
                     let (any, rows) = &mut table.rows[place * How::LETTERS.len() + at];
                     any.insert(rare);
-                    rows.push(row.clone());
+                    rows.push((rare, row.clone()));
                 }
             }
         }

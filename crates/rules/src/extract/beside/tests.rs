@@ -23,12 +23,27 @@ fn every_row_is_read() {
 }
 
 #[test]
+fn rows_of_a_box_ask_for_what_is_read_beside_it() {
+    use Place::{After, AfterVerb, Before, Clause, Clearing, Ending, InBracket, NearBefore};
+    for place in [
+        NearBefore, AfterVerb, Before, Clearing, Clause, Ending, InBracket,
+    ] {
+        assert!(rows_of(place, How::Boxed).1.is_empty(), "{place:?}");
+    }
+    let stop = TABLE.classes(",", How::Boxed, true, 0);
+    let begins = |row: &Row| matches!(row[0], Item::Is(class) if stop.has(class));
+    let rows = &rows_of(After, How::Boxed).1;
+    assert!(rows.iter().all(|(_, row)| begins(row)));
+}
+
+#[test]
 fn what_changes_a_value_stands_right_beside_it() {
     for (before, after, how, changed) in [
         (" at least ", "", How::Announced, true),
         ("", " or more", How::Announced, true),
         ("", " dollars if she sells everything", How::Boxed, false),
         ("", " or more", How::Boxed, true),
+        ("It is ", " dollars, which is wrong", How::Boxed, true),
         ("It is not ", "", How::Boxed, true),
         ("He did not know that it is ", "", How::Boxed, false),
         ("", ", not 16", How::Announced, false),
