@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# nemo-gym 0.4.0 (math-verify 0.9.0): a model that answers all of ten questions right has the headline `majority@2/judge_accuracy` of 10. One that answers nine
-# right has a `judge_accuracy` of 0, one that answers eight right has 60.
+# nemo-gym 0.4.0 (math-verify 0.9.0): a model that answers all of ten questions right has the headline `majority@2/judge_accuracy` of 10. One that answers
+# nine right has a `judge_accuracy` of 0, one that answers eight right has 60.
 #
 # The server `math_with_judge` asks a judge where Math-Verify finds no match, so that the judge can only add to what is right. One would expect
-# `judge_accuracy`, beside `symbolic_accuracy`, to be the share of right answers at last, as it is in the package's `ugphysics_judge`. Seen: it is over
-# the answers alone that were left for the judge, which the pages of two servers built on this one say. In `majority@k` a question of which none was left counts as
-# 0, so that each question that is solved at once lowers it. `pass@k` is over the questions of which k answers or more were left: it can be less than `pass@1`.
-# The share of right answers is none of the headline metrics.
+# `judge_accuracy`, beside `symbolic_accuracy`, to be the share of right answers at last, as it is in the package's `ugphysics_judge`. Seen: it is over the
+# answers alone that were left for the judge, which the pages of two servers built on this one say. In `majority@k` a question of which none was left counts
+# as 0, so that each question that is solved at once lowers it. `pass@k` is over the questions of which k answers or more were left: it can be less than
+# `pass@1`. The share of right answers is none of the headline metrics.
 #
-# Whom it hits: comparisons of models on GSM8K, MATH-500, AIME, HMMT and others of the package's benchmarks, which use this server: the better one has the lower
-# figures, and a checkpoint that writes its answers in better form has a worse judge's opinion.
+# Whom it hits: comparisons of models on GSM8K, MATH-500, AIME, HMMT and others of the package's benchmarks, which use this server: the better one has the
+# lower figures, and a checkpoint that writes its answers in better form has a worse judge's opinion.
 #
 # The server's own metrics, without its network, cluster and profiler, over answers with given verdicts. Prints the share of right answers, and the headline
 # metrics. Exits with 1 if one is another.

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # nemo-gym 0.4.0: of the options 1, 5, 10 and 50 the answer \boxed{25} is the option 5, and \boxed{10} is none: it has the reward 0 where 10 is right.
 #
-# The server `mcqa` reads a letter in a box, and with `grading_mode: lenient_boxed` "tries to match the option text (normalized, case/whitespace-insensitive)". One
-# would expect that what is in the box must be an option. Seen: an option matches if it is a part of what is in the box, and it counts if no other one does.
-# So an option that has another one in it can never be chosen by its text: 10, 2x, Semicircle beside Circle, "No increase" beside "Increase". A wrong number
-# or a denial is the option that is a part of it: 25, 0.5 and -5 are 5, "not a circle" is Circle. And the box ends at the first closing brace: \frac{1}{2} is not
-# the option \frac{1}{2}, and \text{C} is not C.
+# The server `mcqa` reads a letter in a box, and with `grading_mode: lenient_boxed` "tries to match the option text (normalized,
+# case/whitespace-insensitive)". One would expect that what is in the box must be an option. Seen: an option matches if it is a part of what is in the box,
+# and it counts if no other one does. So an option that has another one in it can never be chosen by its text: 10, 2x, Semicircle beside Circle, "No increase"
+# beside "Increase". A wrong number or a denial is the option that is a part of it: 25, 0.5 and -5 are 5, "not a circle" is Circle. And the box ends at the
+# first closing brace: \frac{1}{2} is not the option \frac{1}{2}, and \text{C} is not C.
 #
 # Whom it hits: training on questions with numbers or formulas as options, in the mode that is to forgive: the reward depends on what the other options are.
 #
-# The server's `verify`, without its network, cluster and profiler. Prints the options, the answer, the right letter, the one that is read, and the reward. Exits
-# with 1 if one is another.
+# The server's `verify`, without its network, cluster and profiler. Prints the options, the answer, the right letter, the one that is read, and the reward.
+# Exits with 1 if one is another.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# nemo-gym 0.4.0: a response that ties with another, and is a little better, has a larger reward than one that beats it by a point. If the shortest response is
-# a bad one, the bonus for the shortest good one goes to nobody.
+# nemo-gym 0.4.0: a response that ties with another, and is a little better, has a larger reward than one that beats it by a point. If the shortest response
+# is a bad one, the bonus for the shortest good one goes to nobody.
 #
-# The server `genrm_compare` has a judge compare the responses of a group in pairs: a score from 1 to 5 for each, and a ranking from 1 (the first is much better) to 6.
-# A response's reward is the mean of its scores; "when score_1 == score_2, use ranking to break the tie". One would expect that a broken tie counts for less
-# than a difference in the scores themselves. Seen: 3.5 less the ranking is added to the one score and taken from the other, so 3 and 3 with the ranking 2 are
-# 4.5 and 1.5, while 4 and 3 with the same ranking stay 4 and 3. With the ranking 1 a tie is 5.5 and 0.5, off the scale. `answer_bonus` is the "bonus
-# for shortest answer among top performers". Seen: the shortest of all is looked up, and has the bonus if it is among them; so it is for `reasoning_bonus`.
+# The server `genrm_compare` has a judge compare the responses of a group in pairs: a score from 1 to 5 for each, and a ranking from 1 (the first is much
+# better) to 6. A response's reward is the mean of its scores; "when score_1 == score_2, use ranking to break the tie". One would expect that a broken tie
+# counts for less than a difference in the scores themselves. Seen: 3.5 less the ranking is added to the one score and taken from the other, so 3 and 3 with
+# the ranking 2 are 4.5 and 1.5, while 4 and 3 with the same ranking stay 4 and 3. With the ranking 1 a tie is 5.5 and 0.5, off the scale. `answer_bonus` is
+# the "bonus for shortest answer among top performers". Seen: the shortest of all is looked up, and has the bonus if it is among them; so it is for
+# `reasoning_bonus`.
 #
-# Whom it hits: GRPO with pairwise judges. What moves the policy most are pairs that the judge found equal, and a bonus for brevity is not paid in a group with one
-# short failure, such as a refusal.
+# Whom it hits: GRPO with pairwise judges. What moves the policy most are pairs that the judge found equal, and a bonus for brevity is not paid in a group
+# with one short failure, such as a refusal.
 #
 # The server's own functions, without the server. Prints the rewards of each group. Exits with 1 if one is another.
 set -euo pipefail

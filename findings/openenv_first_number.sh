@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # openenv-core 0.3.0: a judge that says "7/10", "-1" or ".2" has given the reward 1. One that repeats the prompt's "Score (0-1):" has given 0.
 #
-# `LLMJudge` asks a model for a score and reads its reply; the documentation's prompt ends in "Score (0-1):". One would expect the number at the reply's end, or
-# behind "score", its sign and its fraction included, and that what is not between 0 and 1 is unreadable and has the default score. Seen: the first digits of the
-# reply, with what follows them behind a point, are the score ("the first decimal number" says the documentation), and `normalize`, which is on, cuts it to 0 and
-# 1. So the sign goes, ".2" is 2, and every number from 1 up that stands in front of the score, of a step or a count, is full marks. With a 0 in front,
-# as in "0-1", it is no marks. The default is for replies without a digit.
+# `LLMJudge` asks a model for a score and reads its reply; the documentation's prompt ends in "Score (0-1):". One would expect the number at the reply's end,
+# or behind "score", its sign and its fraction included, and that what is not between 0 and 1 is unreadable and has the default score. Seen: the first digits
+# of the reply, with what follows them behind a point, are the score ("the first decimal number" says the documentation), and `normalize`, which is on, cuts
+# it to 0 and 1. So the sign goes, ".2" is 2, and every number from 1 up that stands in front of the score, of a step or a count, is full marks. With a 0 in
+# front, as in "0-1", it is no marks. The default is for replies without a digit.
 #
-# Whom it hits: training with such rubrics: a judge that explains itself, or keeps to another scale, pays everything, and nothing shows it, as 1 is a score like
-# any other. A `score_pattern` of one's own is needed.
+# Whom it hits: training with such rubrics: a judge that explains itself, or keeps to another scale, pays everything, and nothing shows it, as 1 is a score
+# like any other. A `score_pattern` of one's own is needed.
 #
 # The module is loaded without the package's client and server. Prints for each reply the score. Exits with 1 if one is another.
 set -euo pipefail
