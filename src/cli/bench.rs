@@ -33,7 +33,7 @@ use juror_judge::judge::build::open_devices;
 
 const WORKLOAD: &str = "Workload";
 
-/// Measure how fast a judge is, on any model or on random weights of a known shape.
+/// Measure how fast a judge is, on any model or on random weights
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct BenchArguments {

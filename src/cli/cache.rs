@@ -11,7 +11,7 @@ use super::judge::parse_size;
 use super::{DONE, Failure, INCOMPLETE, OrFail, counted, for_output, say};
 use juror_judge::judge::cache::{self, CACHE_SIZE, CacheError, CacheStatistics};
 
-/// What to do with a cache.
+/// Look after a cache of answers (`juror judge --cache`)
 #[derive(Debug, Subcommand)]
 pub(super) enum CacheAction {
     /// Count its answers and bytes

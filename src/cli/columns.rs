@@ -21,6 +21,8 @@ pub(super) struct ColumnArguments {
     #[arg(long, value_name = "FIELD=KEY", value_delimiter = ',', help_heading = INPUT)]
     columns: Vec<String>,
     /// The shape of the rows [default: recognised for each row by its keys]
+    ///
+    /// A row that may be of several is an error, which names them.
     #[arg(long, value_name = "NAME", value_parser = PresetParser, help_heading = INPUT)]
     preset: Option<&'static Preset>,
     /// Where a server put all of an answer into `reasoning_content`, as servers do whose chat template opens the thinking and whose
@@ -82,7 +84,7 @@ pub(super) fn parse_label_columns(columns: &[String]) -> Result<LabelColumns, Fa
         .or_usage()
 }
 
-/// Reads the name of a preset. The presets are a file that takes a third of a start to read, so only who names one waits for it.
+/// Reads the name of a preset. They take long to read, so the option has a paragraph for `--help` alone: without, its values were looked for one.
 #[derive(Clone)]
 struct PresetParser;
 

@@ -16,7 +16,7 @@ use juror_eval::eval::{Estimate, LinearFit, ScoreTable};
 use juror_eval::report::numbers::{figure, or_dash, p_value, with_ends};
 use juror_eval::report::plot::{self, Axis, Plot, document};
 
-/// How well verifiers' accuracies predict what training with them gives: a linear fit, R² with its interval, a plot.
+/// Fit trained models' scores to their verifiers' accuracies: a line, R², a plot
 #[derive(Debug, Args)]
 pub(super) struct CorrelateArguments {
     /// A row for each verifier, as CSV, Parquet or JSON lines: its name, its accuracy, and the scores of what was trained with it

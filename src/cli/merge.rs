@@ -13,7 +13,7 @@ use juror_data::{MergeError, Shards};
 use juror_judge::judge::Summary;
 use juror_judge::judge::consensus::{ConsensusBuilder, ConsensusSummary};
 
-/// Join the outputs of all shards of one input, in the order of the input.
+/// Join the outputs of all shards of one input
 #[derive(Debug, Args)]
 pub(super) struct MergeArguments {
     /// The JSONL output of every shard, each with its journal next to it

@@ -108,7 +108,9 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
+// A command's options, of which there are hundreds in all, are made once the command line names it.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     /// Judge rollouts: one verdict and reward for each
     Judge(Box<judge::JudgeArguments>),
@@ -262,14 +264,14 @@ fn words() -> Vec<OsString> {
 pub(crate) fn main() -> ExitCode {
     panics::silence();
     let words = words();
-    let command = Arguments::command();
+    let mut command = short_help::command(Arguments::command());
+    let parsed = command
+        .try_get_matches_from_mut(&words)
+        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     if let Some(why) = short_help::one_dash(&command, &words) {
         say_labelled(&console::style("error:").for_stderr().red().bold(), &why);
         return ExitCode::from(USAGE);
     }
-    let parsed = short_help::command(command.clone())
-        .try_get_matches_from(&words)
-        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     let (arguments, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, &words),

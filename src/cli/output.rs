@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::judge::shard_in_name;
 use super::model_name::is_one_of;
 use super::progress::counts;
+use super::without_effect::Given;
 use super::{Arguments, DONE, Failure, INCOMPLETE, OrFail, say};
 use crate::cli::rows::INPUT;
 use crate::cli::rules::VERDICT;
@@ -22,7 +23,7 @@ use juror_judge::judge::session::RunOutputs;
 
 pub(in crate::cli) const RUN: &str = "Run";
 
-/// `--force`, of every command that writes files.
+// `--force`, of every command that writes files: with a doc comment it would be what `juror man` is said to do.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(super) struct ForceArgument {
     /// Replace files that no earlier run of this command wrote; inputs are never replaced
@@ -186,16 +187,11 @@ pub(super) fn outputs(force: ForceArgument) -> Outputs {
 /// The files and folders that this command line names and that are not written.
 fn read_by_command_line() -> Read {
     let mut read = Read::default();
-    let root = Arguments::command();
-    let Ok(matches) = root.clone().try_get_matches_from(super::words()) else {
+    let mut root = Arguments::command();
+    let Ok(matches) = root.try_get_matches_from_mut(super::words()) else {
         return read;
     };
-    let (mut command, mut matches) = (&root, &matches);
-    while let Some((name, further)) = matches.subcommand()
-        && let Some(found) = command.find_subcommand(name)
-    {
-        (command, matches) = (found, further);
-    }
+    let Given { command, matches } = Given::of(&root, &matches);
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
         // A cache is neither written by the rule nor read as an input.

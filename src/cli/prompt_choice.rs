@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn the_help_says_which_protocols_need_no_reference() {
-        let command = crate::cli::Arguments::command();
+        let mut command = crate::cli::Arguments::command();
+        command.build();
         let judge = command.find_subcommand("judge").unwrap();
         let mut options = judge.get_arguments();
         let protocol = options.find(|it| it.get_id() == "protocol").unwrap();

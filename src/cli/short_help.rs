@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::{Arg, Command};
+use clap::{Arg, Args as _, Command};
 
 use super::table::{columns, wrapped};
 use super::{EXIT_CODES, STYLES};
@@ -39,7 +39,7 @@ Examples:
 
 All options (prompts, sampling, devices, caches, panels, shards, …): `juror judge --help`.";
 
-/// Finds a long option that is written with one dash: `-out x` would be `-o ut` and an input `x`.
+/// Finds, in words that the command has parsed, a long option of ours with one dash: `-out x` would be `-o ut` and an input `x`.
 pub(super) fn one_dash(mut command: &Command, words: &[OsString]) -> Option<String> {
     let mut is_value = false;
     for word in words.iter().skip(1) {
@@ -61,7 +61,8 @@ pub(super) fn one_dash(mut command: &Command, words: &[OsString]) -> Option<Stri
         }
         let rest = text.strip_prefix('-').unwrap_or_default();
         let name = rest.split('=').next().unwrap_or_default();
-        let mut longs = command.get_arguments().filter_map(Arg::get_long);
+        let longs = command.get_arguments().filter_map(Arg::get_long);
+        let mut longs = longs.filter(|long| !matches!(*long, "help" | "version"));
         if let Some(long) = longs.find(|long| name.len() > 2 && long.starts_with(name)) {
             let what = "has one dash and is read letter by letter";
             return Some(format!("`-{name}` {what}: write `--{long}`"));
@@ -76,14 +77,16 @@ pub(super) fn command(command: Command) -> Command {
     command
         .help_template(template)
         .mut_subcommand("judge", |judge| {
-            let whole = judge.get_after_help().cloned().unwrap_or_default();
-            let judge = judge.mut_args(|argument| {
-                let is_shown = OF_JUDGE.contains(&argument.get_id().as_str());
-                argument.hide_short_help(!is_shown)
-            });
-            judge
-                .after_help(format!("{EXAMPLES}\n\n{EXIT_CODES}"))
-                .after_long_help(whole)
+            judge.defer(|judge| {
+                let judge =
+                    super::judge::JudgeArguments::augment_args(judge).mut_args(|argument| {
+                        let is_shown = OF_JUDGE.contains(&argument.get_id().as_str());
+                        argument.hide_short_help(!is_shown)
+                    });
+                let whole = judge.get_after_help().cloned().unwrap_or_default();
+                let examples = format!("{EXAMPLES}\n\n{EXIT_CODES}");
+                judge.after_help(examples).after_long_help(whole)
+            })
         })
 }
 
@@ -125,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_value_that_begins_with_a_dash_is_no_option() {
-        let command = Arguments::command();
+        let mut command = Arguments::command();
+        command.build();
         let words = |line: &str| line.split(' ').map(Into::into).collect::<Vec<_>>();
         let read = |line: &str| super::one_dash(&command, &words(line));
         assert_eq!(read("juror verify --gold -for --pred -for"), None);
@@ -133,9 +137,22 @@ mod tests {
         assert!(read("juror judge --limit 3 -out x").is_some());
     }
 
+    /// Its options are made later than the list, and what they come from may have a comment of its own.
+    #[test]
+    fn a_command_says_of_itself_what_the_list_says() {
+        let (list, mut built) = (Arguments::command(), Arguments::command());
+        built.build();
+        for listed in list.get_subcommands() {
+            let own = built.find_subcommand(listed.get_name()).unwrap();
+            let abouts = [own, listed].map(|one| one.get_about().unwrap().to_string());
+            assert_eq!(abouts[0], abouts[1], "{}", listed.get_name());
+        }
+    }
+
     #[test]
     fn every_command_is_in_a_group() {
-        let command = Arguments::command();
+        let mut command = Arguments::command();
+        command.build();
         for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
             let name = one.get_name();
             let groups = GROUPS.iter().filter(|(_, names)| names.contains(&name));

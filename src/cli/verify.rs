@@ -24,7 +24,7 @@ use juror_data::output::{CellKind, Column, Mark, OutputFile, OutputFormat, has_p
 use juror_data::{Keep, LineLimit, Source, sources};
 use juror_rules::{AnswerFormat, Config, Profile, Status, Verification};
 
-/// Compares answers by rules alone: is each prediction's final answer the gold one?
+/// Compare final answers by rules alone, without a model
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct VerifyArguments {

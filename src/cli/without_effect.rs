@@ -20,12 +20,22 @@ use juror_judge::judge::RulesMode;
 use juror_rules::RulesProfile;
 
 /// A subcommand's arguments as they were given.
-struct Given<'a> {
-    command: &'a Command,
-    matches: &'a ArgMatches,
+pub(super) struct Given<'a> {
+    pub(super) command: &'a Command,
+    pub(super) matches: &'a ArgMatches,
 }
 
-impl Given<'_> {
+impl<'a> Given<'a> {
+    /// Those of the command that the line names, of all in `command`.
+    pub(super) fn of(mut command: &'a Command, mut matches: &'a ArgMatches) -> Self {
+        while let Some((name, further)) = matches.subcommand()
+            && let Some(found) = command.find_subcommand(name)
+        {
+            (command, matches) = (found, further);
+        }
+        Self { command, matches }
+    }
+
     /// Whether an argument is on the command line, which this command need not have.
     fn has(&self, id: &str) -> bool {
         self.matches.ids().any(|known| known == id)
@@ -65,22 +75,10 @@ impl Given<'_> {
 
 /// Refuses the command line if an option on it has no effect.
 pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
-    let Some((name, matches)) = matches.subcommand() else {
-        return Ok(());
-    };
-    let Some(command) = command.find_subcommand(name) else {
-        return Ok(());
-    };
-    let (action, command, matches) = match matches.subcommand() {
-        Some((action, matches)) => match command.find_subcommand(action) {
-            Some(command) => (action, command, matches),
-            None => return Ok(()),
-        },
-        None => ("", command, matches),
-    };
-    let given = Given { command, matches };
+    let name = matches.subcommand_name().unwrap_or_default();
+    let given = Given::of(command, matches);
     outputs(&given)?;
-    let model = matches.try_get_raw("model").ok().flatten();
+    let model = given.matches.try_get_raw("model").ok().flatten();
     let is_built_in = model.is_none_or(|mut names| names.any(|name| name == "tiny"));
     given.refuse(
         name == "bench" || (!is_built_in && given.has("model")),
@@ -94,7 +92,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         &["price"],
         "here: only the summary of `juror judge` says what was spent; leave it out",
     )?;
-    let model = matches.try_get_one::<String>("model").ok().flatten();
+    let model = given.matches.try_get_one::<String>("model").ok().flatten();
     let is_elsewhere = given.has("endpoint") || model.is_some_and(|model| is_address(model));
     given.refuse(
         is_elsewhere,
@@ -102,7 +100,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
         &["device", "dtype", "quantize", "kv_dtype", "gpus"],
         "where a server judges: the model runs there; leave it out",
     )?;
-    match (name, action) {
+    match (name, given.command.get_name()) {
         ("judge", _) => judge(&given),
         ("serve", _) => without_model(&given).and_then(|()| rules(&given)),
         ("batch", "export") => export_batch(&given),
@@ -131,10 +129,8 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
         );
     }
     let output = given.matches.try_get_one::<PathBuf>("output");
-    let format = output
-        .ok()
-        .flatten()
-        .map(|out| OutputFormat::from_path(out));
+    let output = output.ok().flatten();
+    let format = output.map(|out| OutputFormat::from_path(out));
     given.refuse(
         !matches!(format, Some(Ok(OutputFormat::Csv))),
         &[],

@@ -27,7 +27,7 @@ use juror_eval::report::evaluation::BEGINNING;
 /// Labels below which figures say little.
 const FEW: usize = 100;
 
-/// Score verdicts against labels: accuracy, F1, lucky guesses, calibration, and judges against each other.
+/// Score verdicts against labels, and judges against each other
 #[derive(Debug, Args)]
 pub(super) struct EvalArguments {
     /// Verdicts of `juror judge`: JSON lines, CSV or Parquet

@@ -28,7 +28,7 @@ use juror_eval::gsm8k::test_set::TestSet;
 /// Heading of what responses are scored against.
 const SCORING: &str = "Scoring";
 
-/// Score responses to GSM8K (or to questions of its kind) by named extraction methods, side by side.
+/// Score responses to GSM8K by named extraction methods, or have a local model solve it
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Gsm8kArguments {

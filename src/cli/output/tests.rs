@@ -55,7 +55,9 @@ fn every_path_is_read_or_is_an_output_that_is_tried() {
         .filter_map(|line| line.split('\t').next())
         .collect();
     let mut written = 0;
-    paths(&Arguments::command(), "", &mut |command, argument| {
+    let mut command = Arguments::command();
+    command.build();
+    paths(&command, "", &mut |command, argument| {
         let id = argument.get_id().as_str();
         if READ.contains(&id) {
             assert!(!is_one_of(WRITTEN, id), "{command}: {id}");
