@@ -241,10 +241,8 @@ pub(super) fn unbox(text: &str) -> String {
         match byte {
             b'\\' => {
                 let rest = &text[at + 1..];
-                let name = ["boxed", "fbox"]
-                    .into_iter()
-                    .find(|name| rest.starts_with(name));
-                if let Some(name) = name
+                let mut names = ["boxed", "fbox"].into_iter();
+                if let Some(name) = names.find(|it| rest.starts_with(it))
                     && let gap = rest[name.len()..].len() - rest[name.len()..].trim_start().len()
                     && rest[name.len() + gap..].starts_with('{')
                 {

@@ -210,6 +210,7 @@ static TELLS: LazyLock<[Words; 2]> = LazyLock::new(|| {
     let lists = [
         &words::DENIES, &words::FAULT, &words::CORRECTS, &words::OPENS_CORRECTION, &words::ALSO,
         &words::ANOTHER_GUESS, &words::OUGHT, &words::FIRST_PERSON, &words::BEGINS_CASE, &words::BEGINS_CONDITION,
+        &words::CONCLUDING,
     ];
     [5, lists.len()].map(|count| {
         let phrases = words::RETRACTION.iter();
@@ -257,7 +258,7 @@ pub(super) fn retracted(value: &str, after: &str) -> bool {
     said.enumerate().any(|(index, clause)| {
         retracts(clause, index <= own)
             // "24. No. 36."
-            || index == 0 && digits && words::SAYS_NO.contains(clause.trim())
+            || index == 0 && digits && words::SAYS_NO.contains(clause.trim_matches([' ', '*']))
             || takes_back_in_words(clause.trim_start_matches([' ', ',', '"', '*']))
             || index < 2 + own
                 && states_another(value, clause)
@@ -314,7 +315,9 @@ fn states_another(value: &str, clause: &str) -> bool {
     let states = |it: &[&str]| said(it[0], it[1]) || said(it[1], it[0]);
     // "si llueve, son 16", "if it rains, then 16", "if it rains, 16"
     let apart = |it: &&str| set_off(it) && (verb(it) || words::FILLER.contains(it));
-    let concludes = is(0, &words::CONCLUDING) && is(1, &words::SUBJECT_OF_CHOICE);
+    // "So it is 100% certain."
+    let share = clause.contains('%') && !value.contains('%');
+    let concludes = is(0, &words::CONCLUDING) && is(1, &words::SUBJECT_OF_CHOICE) && !share;
     let begins = concludes || is(0, &words::BEGINS_CASE) || is(0, &words::FIRST_PERSON);
     let case = (condition || begins) && head.windows(2).next_back().is_some_and(states)
         || condition && (set_off(last) || head.last().is_some_and(apart))

@@ -7,6 +7,7 @@
 //! a plain space, `12 500` may be one number or two: it is one where it is all that was answered, and else it is left open.
 
 use regex::{Captures, Match};
+use unicode_normalization::UnicodeNormalization;
 
 use super::decimal::Decimal;
 use crate::lexicon::numbers::{NumberWord, number_word};
@@ -342,8 +343,8 @@ fn number(token: &Captures<'_>, negative: bool) -> Option<Number> {
     let mut exponent: i64 = 0;
     for part in ["e", "power", "superscript"] {
         if let Some(written) = token.name(part) {
-            let ascii: String = written.as_str().chars().map(from_superscript).collect();
-            exponent = exponent.checked_add(ascii.parse().ok()?)?;
+            let ascii: String = written.as_str().nfkc().collect();
+            exponent = exponent.checked_add(ascii.replace('−', "-").parse().ok()?)?;
         }
     }
     written(&digits, negative, exponent)
@@ -361,16 +362,6 @@ fn written(digits: &str, negative: bool, exponent: i64) -> Option<Number> {
         value,
         text: format!("{minus}{digits}{power}"),
     })
-}
-
-fn from_superscript(character: char) -> char {
-    let digit = "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|it| it == character);
-    let ascii = digit.and_then(|digit| char::from_digit(u32::try_from(digit).ok()?, 10));
-    match character {
-        '⁺' => '+',
-        '⁻' => '-',
-        other => ascii.unwrap_or(other),
-    }
 }
 
 /// Does `word` change the number that it follows, or join it to another?

@@ -8,11 +8,13 @@ use super::units;
 use crate::algebra::{Constant, Function, Rational};
 use crate::answer::Unit;
 use crate::lexicon::numbers;
-use crate::lexicon::units::{currency, is_bare_unit, long_currency};
+use crate::lexicon::units::{currency, is_bare_unit, is_unit, long_currency};
 use crate::lexicon::words;
 
 /// How many tokens before a term are looked at.
 const MOST_BACK: usize = 64;
+/// How many letters the symbol of a unit has at most: `kcal`, `mmHg`.
+const LONGEST_UNIT: usize = 4;
 
 /// What stands after a value.
 #[derive(Debug, Clone)]
@@ -75,7 +77,8 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     }
     let run = usize::from(token.run);
     let letters = parser.source(parser.pos(), parser.pos() + run);
-    let alone = || start == 0 && units::unit(parser.source(1, parser.limit()).trim()).is_some();
+    let rest = || parser.source(1, parser.limit()).split(" of ").next();
+    let alone = || start == 0 && rest().is_some_and(|it| units::unit(it).is_some());
     let how = u8::from(spaced) + u8::from(spaced && parser.pos() == 1 && alone());
     let known = if run == 1 {
         // Only right after a number: plain, or "10π" and "2√3" without a command of LaTeX.
@@ -177,7 +180,10 @@ pub(super) fn read_suffix(
         }
         _ => {}
     }
-    let (text, words, end) = suffix_text(parser, from)?;
+    let (mut text, words, end) = suffix_text(parser, from)?;
+    if text.contains('~') {
+        text = text.replace('~', " ");
+    }
     if !ends_quantity(parser, end) && !matches!(parser.kind_at(end), Some(Kind::Number(_))) {
         return None;
     }
@@ -215,12 +221,17 @@ pub(super) fn read_suffix(
     ))
 }
 
-/// Does a letter that may be a unit stand between a number and this token, as in `20 N upward`?
+/// Do letters that may be a unit stand between a number and this token, as in `20 N upward` and `60 dB gain`?
 pub(super) fn is_after_unit(parser: &Parser<'_>, from: usize) -> bool {
-    let letter_before = from.checked_sub(1).and_then(|index| parser.at(index));
+    let is_letter = |at: &usize| matches!(parser.kind_at(*at), Some(Kind::Letter(_)));
+    let run = (0..from).rev().take_while(is_letter);
+    let set_off = |at: &usize| parser.at(*at).is_some_and(|it| it.space != Space::Tight);
+    let begins = run.take(LONGEST_UNIT).find(set_off);
     matches!(parser.kind_at(from), Some(Kind::Word(_) | Kind::Letter(_)))
-        && letter_before.is_some_and(|token| {
-            matches!(token.kind, Kind::Letter(_)) && token.space != Space::Tight
+        && begins.is_some_and(|at| {
+            at + 1 == from
+                || !parser.source(from, parser.limit()).starts_with("of ")
+                    && is_unit(parser.source(at, from))
         })
 }
 

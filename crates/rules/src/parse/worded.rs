@@ -37,7 +37,7 @@ pub(super) fn worded(text: &str) -> Option<Answer> {
     if let Some(substance) = substance(text, &plain) {
         return Some(Answer::Text(substance));
     }
-    if matches!(&*plain, "II" | "III" | "VII" | "VIII") {
+    if words::INITIALS.contains_exactly(&plain) {
         return Some(Answer::Text(plain));
     }
     if let Some(answer) = all_but(&plain) {
@@ -134,8 +134,6 @@ pub(super) fn worded_answer(plain: &str) -> Option<Answer> {
     }
     let lower = plain.to_ascii_lowercase();
     let text = match lower.as_str() {
-        "dne" => "does not exist",
-        "not defined" => "undefined",
         "divergent" => "diverges",
         "convergent" => "converges",
         other => other,
