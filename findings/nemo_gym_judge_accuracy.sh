@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# nemo-gym 0.4.0 (math-verify 0.9.0): a model that answers all of ten questions right has the headline `majority@2/judge_accuracy` of 10. One that answers
+# nemo-gym 0.7.0 (math-verify 0.9.0): a model that answers all of ten questions right has the headline `majority@2/judge_accuracy` of 10. One that answers
 # nine right has a `judge_accuracy` of 0, one that answers eight right has 60.
 #
 # The server `math_with_judge` asks a judge where Math-Verify finds no match, so that the judge can only add to what is right. One would expect
@@ -17,17 +17,19 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --no-compile pydantic==2.14.4 orjson==3.13.0 fastapi==0.165.0 itsdangerous==2.2.0 omegaconf==2.3.1 rich==15.0.0 openai==2.7.2
+"$work/venv/bin/pip" install -q --no-compile pydantic==2.14.4 orjson==3.13.0 fastapi==0.165.0 itsdangerous==2.2.0 omegaconf==2.3.1 rich==15.0.0 \
+  openai==2.44.0 aiohttp==3.14.5 uvicorn==0.54.0 httptools==0.9.0 requests==2.34.2
 "$work/venv/bin/pip" install -q --no-compile --no-deps math-verify==0.9.0 latex2sympy2_extended==1.11.0 sympy==1.14.0 mpmath==1.3.0
-# Says that it needs Python 3.12; these modules do not.
-"$work/venv/bin/pip" install -q --no-compile --no-deps --ignore-requires-python nemo-gym==0.4.0
+# Says that it needs Python 3.13.14; these modules do not.
+"$work/venv/bin/pip" install -q --no-compile --no-deps --ignore-requires-python nemo-gym==0.7.0
 cat >"$work/try.py" <<'PYTHON'
+import importlib.metadata
 import sys
 from unittest.mock import MagicMock
 
-for name in ("aiohttp", "aiohttp.client", "gprof2dot", "hydra", "pandas", "pandas.core", "pandas.core.groupby", "pandas.core.groupby.generic", "pydot", "ray",
-             "requests", "requests.exceptions", "uvicorn", "wandb", "wandb.util", "yappi"):  # fmt: skip
+for name in ("hydra", "pandas", "pandas.core", "pandas.core.groupby", "pandas.core.groupby.generic", "pydot", "ray", "scipy", "wandb", "wandb.util", "yappi"):
     sys.modules[name] = MagicMock(__version__="0")
+importlib.metadata.version = lambda name, version=importlib.metadata.version: "0" if name == "ray" else version(name)
 
 from resources_servers.math_with_judge.app import LibraryJudgeMathResourcesServer
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# nemo-gym 0.4.0: a response that ties with another, and is a little better, has a larger reward than one that beats it by a point. If the shortest response
+# nemo-gym 0.7.0: a response that ties with another, and is a little better, has a larger reward than one that beats it by a point. If the shortest response
 # is a bad one, the bonus for the shortest good one goes to nobody.
 #
 # The server `genrm_compare` has a judge compare the responses of a group in pairs: a score from 1 to 5 for each, and a ranking from 1 (the first is much
@@ -18,8 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q --no-compile numpy==2.4.6 pydantic==2.14.4
-# Says that it needs Python 3.12; the module does not.
-"$work/venv/bin/pip" install -q --no-compile --no-deps --ignore-requires-python nemo-gym==0.4.0
+# Says that it needs Python 3.13.14; the module does not.
+"$work/venv/bin/pip" install -q --no-compile --no-deps --ignore-requires-python nemo-gym==0.7.0
 cat >"$work/try.py" <<'PYTHON'
 import json
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# nemo-gym 0.4.0: a judge that says "NOT_ATTEMPTED" has said A, which is CORRECT, with the reward 1; so it has with "C: NOT_ATTEMPTED". "CORRECT" and
+# nemo-gym 0.7.0: a judge that says "NOT_ATTEMPTED" has said A, which is CORRECT, with the reward 1; so it has with "C: NOT_ATTEMPTED". "CORRECT" and
 # "INCORRECT" are both C, not attempted.
 #
 # The servers `abstention`, `omniscience` and `simpleqa` ask a judge for "A: CORRECT, B: INCORRECT, C: NOT_ATTEMPTED" (omniscience also for PARTIAL_ANSWER),
@@ -17,17 +17,19 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --no-compile pydantic==2.14.4 orjson==3.13.0 fastapi==0.165.0 itsdangerous==2.2.0 omegaconf==2.3.1 rich==15.0.0 openai==2.7.2
-# Says that it needs Python 3.12; these modules do not.
-"$work/venv/bin/pip" install -q --no-compile --no-deps --ignore-requires-python nemo-gym==0.4.0
+"$work/venv/bin/pip" install -q --no-compile pydantic==2.14.4 orjson==3.13.0 fastapi==0.165.0 itsdangerous==2.2.0 omegaconf==2.3.1 rich==15.0.0 \
+  openai==2.44.0 aiohttp==3.14.5 uvicorn==0.54.0 httptools==0.9.0 requests==2.34.2
+# Says that it needs Python 3.13.14; these modules do not.
+"$work/venv/bin/pip" install -q --no-compile --no-deps --ignore-requires-python nemo-gym==0.7.0
 cat >"$work/try.py" <<'PYTHON'
 import asyncio
+import importlib.metadata
 import sys
-from unittest.mock import AsyncMock, MagicMock
+from unittest.mock import AsyncMock, MagicMock, patch
 
-for name in ("aiohttp", "aiohttp.client", "gprof2dot", "hydra", "pandas", "pandas.core", "pandas.core.groupby", "pandas.core.groupby.generic", "pydot", "ray",
-             "requests", "requests.exceptions", "uvicorn", "wandb", "wandb.util", "yappi"):  # fmt: skip
+for name in ("hydra", "pandas", "pandas.core", "pandas.core.groupby", "pandas.core.groupby.generic", "pydot", "ray", "scipy", "wandb", "wandb.util", "yappi"):
     sys.modules[name] = MagicMock(__version__="0")
+importlib.metadata.version = lambda name, version=importlib.metadata.version: "0" if name == "ray" else version(name)
 
 from resources_servers.abstention.app import AbstentionConfig, AbstentionServer, AbstentionVerifyRequest
 from resources_servers.abstention.app import parse_judge_grade as of_abstention
@@ -45,11 +47,11 @@ def response(text):
 def judged(reply):
     asked = {"judge_model_server": {"type": "responses_api_models", "name": "judge"}, "judge_responses_create_params": {"input": []}}
     config = AbstentionConfig(name="", host="", port=0, entrypoint="", domain="knowledge", **asked)
-    client = MagicMock(post=AsyncMock(return_value=MagicMock(json=AsyncMock(return_value=response(reply)))))
     request = AbstentionVerifyRequest(
         responses_create_params={"input": [{"role": "user", "content": "Who?"}]}, response=response(r"\boxed{Ann}"), question="Who?", answer="Ben"
     )
-    verdict = asyncio.run(AbstentionServer.model_construct(config=config, server_client=client).verify(request))
+    with patch.object(AbstentionServer, "_call_judge", AsyncMock(return_value=reply)):
+        verdict = asyncio.run(AbstentionServer.model_construct(config=config).verify(request))
     return verdict.verdict, verdict.reward
 
 
