@@ -8,8 +8,8 @@
 # as 0, so that each question that is solved at once lowers it. `pass@k` is over the questions of which k answers or more were left: it can be less than
 # `pass@1`. The share of right answers is none of the headline metrics.
 #
-# Whom it hits: comparisons of models on GSM8K, MATH-500, AIME, HMMT and others of the package's benchmarks, which use this server: the better one has the
-# lower figures, and a checkpoint that writes its answers in better form has a worse judge's opinion.
+# Whom it hits: comparisons of models with `should_use_judge`, which training on mathematics and the package's benchmarks arXivMath, IMO-AnswerBench and
+# PHYSICS set: the better one has the lower figures, and a checkpoint that writes its answers in better form has a worse judge's opinion.
 #
 # The server's own metrics, without its network, cluster and profiler, over answers with given verdicts. Prints the share of right answers, and the headline
 # metrics. Exits with 1 if one is another.
