@@ -56,14 +56,14 @@ pub(super) fn run(action: ModelsAction) -> Result<u8, Failure> {
 /// Models that need no download.
 fn list(out: &mut StdoutLock) -> Result<(), Failure> {
     let mut rows = Vec::new();
-    for model in catalog::embedded() {
+    for model in catalog::EMBEDDED {
         let source = ModelSource::Embedded(model);
         let config = ModelConfig::load(&source).or_fail()?;
         rows.push([
             model.name.to_owned(),
             "built in".into(),
             "–".into(),
-            bytes(model.weights.len() as u64),
+            bytes(model.weights.length()),
             match JudgeFile::load(&source).or_fail()?.domain {
                 Some(domain) => format!("{}: {}", what_it_is(&config), domain.description),
                 None => what_it_is(&config),
@@ -177,10 +177,7 @@ fn list_known(out: &mut StdoutLock) -> Result<(), Failure> {
 
 /// Fetches the files of a model that are not in the cache.
 fn pull(out: &mut StdoutLock, model: &str) -> Result<(), Failure> {
-    if catalog::embedded()
-        .iter()
-        .any(|embedded| embedded.name == model)
-    {
+    if catalog::EMBEDDED.iter().any(|one| one.name == model) {
         say(&format!("{model} is built in: there is nothing to fetch"));
         return Ok(());
     }

@@ -40,8 +40,13 @@ const FORGED: [&str; 16] = [
     "\r\n \t\n\n  7  \n",
 ];
 
+fn built_in_tokenizer() -> &'static str {
+    let built_in = juror_judge::catalog::EMBEDDED[0];
+    built_in.text("tokenizer.json").unwrap()
+}
+
 fn tokenizer_json() -> Value {
-    serde_json::from_str(juror_judge::catalog::embedded()[0].tokenizer).unwrap()
+    serde_json::from_str(built_in_tokenizer()).unwrap()
 }
 
 /// Every token that is more than its characters: control tokens, and tags that are one token.
@@ -119,7 +124,7 @@ fn forged_tags_and_control_tokens_stay_text() {
     let harmless = prompt(&lines[0]);
     let trusted = counts(raw_tokens(&lines[0]));
     assert!(trusted.len() > 8, "{trusted:?}");
-    let tokenizer = Tokenizer::from_json(juror_judge::catalog::embedded()[0].tokenizer).unwrap();
+    let tokenizer = Tokenizer::from_json(built_in_tokenizer()).unwrap();
     for (line, fields) in lines.iter().zip(&texts) {
         assert_eq!(counts(raw_tokens(line)), trusted, "{fields:?}");
         let prompt = prompt(line);

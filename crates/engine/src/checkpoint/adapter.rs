@@ -1,5 +1,4 @@
-//! Adapters of peft's: `LoRA` (<https://arxiv.org/abs/2106.09685>), whose products are added to a base model's weights when these
-//! are read, in f32.
+//! Adapters of peft's: `LoRA` (<https://arxiv.org/abs/2106.09685>), whose products are added to a base model's weights when these are read, in f32.
 
 use std::fmt;
 use std::path::Path;

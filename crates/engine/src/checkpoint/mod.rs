@@ -18,5 +18,5 @@ pub mod weights;
 pub use adapter::Adapter;
 pub use config::ModelConfig;
 pub use error::CheckpointError;
-pub use source::{EmbeddedModel, ModelSource};
+pub use source::{EmbeddedModel, ModelSource, PackedFile};
 pub use weights::Weights;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,13 +23,18 @@ const MAX_TEXT: u64 = 128 << 20;
 pub struct EmbeddedModel {
     /// The name that `--model` takes.
     pub name: &'static str,
-    pub config: &'static str,
-    pub generation_config: &'static str,
-    pub tokenizer: &'static str,
-    /// `tokenizer_config.json`, with the chat template
-    pub tokenizer_config: &'static str,
-    pub judge: &'static str,
-    pub weights: &'static [u8],
+    /// Names and texts of its other files.
+    pub texts: &'static [(&'static str, &'static str)],
+    pub weights: PackedFile,
+}
+
+/// A file of bf16 numbers, 12 bits of each: the exponents of nearly all begin with the bits 0111.
+#[derive(Debug)]
+pub struct PackedFile {
+    /// Of each 64 numbers the lower bytes, then what the upper ones have beside these bits, of numbers `i` and `32 + i` in one byte.
+    pub blocks: &'static [u8],
+    /// The upper bytes with other bits, in order: four bytes each, the byte and its place in the file.
+    pub others: &'static [u8],
 }
 
 #[derive(Debug, Clone)]
@@ -69,8 +74,7 @@ impl ModelSource {
     /// The model at a path: a folder, or a GGUF file.
     ///
     /// # Errors
-    /// As [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or the error of reading a GGUF file's
-    /// header.
+    /// As [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or the error of reading a GGUF file's header.
     pub fn at(path: &Path) -> Result<Self, CheckpointError> {
         if path.is_dir() {
             Self::in_folder(path)
@@ -85,8 +89,7 @@ impl ModelSource {
     ///
     /// # Errors
     /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with only
-    /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or the error of reading a GGUF
-    /// file's header.
+    /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or the error of reading a GGUF file's header.
     pub fn in_folder(folder: &Path) -> Result<Self, CheckpointError> {
         let source = Self::Folder(folder.into());
         let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
@@ -98,14 +101,10 @@ impl ModelSource {
         if !source.has(CONFIG_FILE) {
             return Err(CheckpointError::missing(folder, CONFIG_FILE));
         }
-        if !safetensors {
-            // Checked only where there are no other weights.
-            if let Some(file) = layout::pickled_in(folder) {
-                return Err(CheckpointError::Pickled {
-                    folder: folder.into(),
-                    file,
-                });
-            }
+        // Checked only where there are no other weights.
+        if !safetensors && let Some(file) = layout::pickled_in(folder) {
+            let folder = folder.into();
+            return Err(CheckpointError::Pickled { folder, file });
         }
         if source.has(layout::SENTENCE_TRANSFORMERS) {
             return Err(CheckpointError::Unsupported(format!(
@@ -197,16 +196,14 @@ impl ModelSource {
     /// # Errors
     /// When the model has no such file, or it cannot be read.
     pub fn read_text(&self, file: &str) -> Result<String, CheckpointError> {
+        let held = |text: Option<&str>, by: &Path| match text {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(CheckpointError::missing(by, file)),
+        };
         match self {
             Self::Adapted(model) => model.holder(file).read_text(file),
-            Self::Embedded(model) => {
-                let text = model.text(file).map(str::to_owned);
-                text.ok_or_else(|| CheckpointError::missing(model.name, file))
-            }
-            Self::Gguf(model) => {
-                let text = model.text(file).map(str::to_owned);
-                text.ok_or_else(|| CheckpointError::missing(model.path(), file))
-            }
+            Self::Embedded(model) => held(model.text(file), Path::new(model.name)),
+            Self::Gguf(model) => held(model.text(file), model.path()),
             Self::Folder(folder) => {
                 let path = folder.join(file);
                 if !path.is_file() {
@@ -280,8 +277,8 @@ impl ModelSource {
         match self {
             Self::Adapted(model) => model.base.open(file),
             Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
-                WeightFile::Embedded(Cursor::new(model.weights)),
-                model.weights.len() as u64,
+                WeightFile::Embedded(&model.weights, 0),
+                model.weights.length(),
             )),
             Self::Embedded(model) => Err(CheckpointError::missing(model.name, file)),
             Self::Folder(_) | Self::Gguf(_) => {
@@ -315,20 +312,63 @@ impl fmt::Display for ModelSource {
 }
 
 impl EmbeddedModel {
-    fn text(&self, file: &str) -> Option<&'static str> {
-        match file {
-            "config.json" => Some(self.config),
-            "generation_config.json" => Some(self.generation_config),
-            "tokenizer.json" => Some(self.tokenizer),
-            "tokenizer_config.json" => Some(self.tokenizer_config),
-            "judge.json" => Some(self.judge),
-            _ => None,
-        }
+    pub fn text(&self, file: &str) -> Option<&'static str> {
+        let mut texts = self.texts.iter();
+        texts.find_map(|(name, text)| (*name == file).then_some(*text))
     }
 }
 
+impl PackedFile {
+    /// The bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.blocks.len() as u64 / 3 * 4
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`std::io::ErrorKind::UnexpectedEof`] beyond the end.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        let (start, mut filled) = (offset as usize, 0);
+        while filled < buffer.len() {
+            let at = start + filled;
+            let block = self.blocks.as_chunks::<96>().0.get(at / 128);
+            let bytes = unpacked(block.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+            let part = &bytes[at % 128..];
+            let count = part.len().min(buffer.len() - filled);
+            buffer[filled..filled + count].copy_from_slice(&part[..count]);
+            filled += count;
+        }
+        let others = self.others.as_chunks::<4>().0;
+        let place = |other: &[u8; 4]| (u32::from_le_bytes(*other) >> 8) as usize;
+        let first = others.partition_point(|other| place(other) < start);
+        for other in &others[first..] {
+            match buffer.get_mut(place(other) - start) {
+                Some(byte) => *byte = other[0],
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unpacked(block: &[u8; 96]) -> [u8; 128] {
+    let (lower, packed) = block.split_at(64);
+    let mut upper = [0; 64];
+    for (i, two) in packed.iter().enumerate() {
+        (upper[i], upper[i + 32]) = (two & 15, two >> 4);
+    }
+    let mut bytes = [0; 128];
+    let pairs = bytes.as_chunks_mut().0.iter_mut();
+    for (pair, (lower, upper)) in pairs.zip(lower.iter().zip(upper)) {
+        *pair = [*lower, (upper & 8) << 4 | 0x38 | upper & 7];
+    }
+    bytes
+}
+
 pub(crate) enum WeightFile {
-    Embedded(Cursor<&'static [u8]>),
+    /// With how far it is read.
+    Embedded(&'static PackedFile, u64),
     File(File),
 }
 
@@ -336,11 +376,7 @@ impl WeightFile {
     /// Fills `buffer` with the bytes from `offset` on. Several threads may read at once.
     pub(crate) fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
         match self {
-            Self::Embedded(bytes) => {
-                let mut bytes = Cursor::new(*bytes.get_ref());
-                bytes.set_position(offset);
-                bytes.read_exact(buffer)
-            }
+            Self::Embedded(file, _) => file.read_at(offset, buffer),
             #[cfg(unix)]
             Self::File(file) => std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset),
             #[cfg(windows)]
@@ -364,7 +400,12 @@ impl WeightFile {
 impl Read for WeightFile {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         match self {
-            Self::Embedded(bytes) => bytes.read(buffer),
+            Self::Embedded(file, read) => {
+                let count = (buffer.len() as u64).min(file.length() - *read);
+                file.read_at(*read, &mut buffer[..count as usize])?;
+                *read += count;
+                Ok(count as usize)
+            }
             Self::File(file) => file.read(buffer),
         }
     }

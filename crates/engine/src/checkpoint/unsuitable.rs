@@ -1,5 +1,4 @@
-//! Recognises files that are given as a model but cannot judge: adapters, weight files without their folder, Git LFS
-//! pointers, and models that write no text.
+//! Recognises files that are given as a model but cannot judge: adapters, weight files without their folder, Git LFS pointers, and models that write no text.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -40,13 +40,11 @@ pub struct BatchRow {
     pub query_start: usize,
     /// Tokens of this row in this step, at least one.
     pub query_len: usize,
-    /// Keys that the row's last token sees: those cached before, and this step's. Token `i` of the row sees `context_len -
-    /// query_len + i + 1` keys.
+    /// Keys that the row's last token sees: those cached before, and this step's. Token `i` of the row sees `context_len - query_len + i + 1` keys.
     pub context_len: usize,
     /// Block table: block `j` holds the positions `j * block_size ..`. Covers `context_len` at least.
     pub blocks: Vec<u32>,
-    /// Whether the sequence, with its known tokens of later steps, is longer than the model's original context, if that
-    /// changes how its positions are encoded.
+    /// Whether the sequence, with its known tokens of later steps, is longer than the model's original context, if that changes how its positions are encoded.
     pub long: bool,
     /// The sequence's recurrent state, if the model has recurrent layers.
     pub state: Option<RowState>,
@@ -140,9 +138,8 @@ impl StepBatch {
         own
     }
 
-    /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of
-    /// bounds: lengths agree, rows cover the tokens without gaps, positions and slots follow from the rows and their block
-    /// tables.
+    /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of bounds: lengths agree, rows cover the
+    /// tokens without gaps, positions and slots follow from the rows and their block tables.
     ///
     /// # Errors
     /// [`ModelError::Batch`] with the first thing that does not fit.

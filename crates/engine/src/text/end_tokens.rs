@@ -43,8 +43,7 @@ pub struct EndToken {
     pub why: EndReason,
 }
 
-/// The tokens that end a generation, that of the template first: it is the one that an answer ends with. `named` are those of the
-/// model's files.
+/// The tokens that end a generation, that of the template first: it is the one that an answer ends with. `named` are those of the model's files.
 pub fn end_tokens(
     named: &[u32],
     tokenizer: &Tokenizer,
@@ -86,8 +85,7 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
         .map(|line| line.split_once('\t').unwrap_or((line, "")))
 }
 
-/// The control token that a template writes after an assistant's turn; where it writes none after the last turn (GLM), the one that
-/// begins the next.
+/// The control token that a template writes after an assistant's turn; where it writes none after the last turn (GLM), the one that begins the next.
 fn after_answer(chat: &ChatTemplate, tokenizer: &Tokenizer) -> Option<u32> {
     let turn = |role: &str, content: &str| json!({ "role": role, "content": content });
     let mut messages = vec![turn("user", "How many?"), turn("assistant", ANSWER)];

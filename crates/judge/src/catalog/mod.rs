@@ -10,21 +10,28 @@ use juror_hub::layout::is_gguf;
 use juror_hub::{Hub, Snapshot, Want, Watch};
 
 use juror_engine::checkpoint::gguf::Gguf;
-use juror_engine::checkpoint::{Adapter, CheckpointError, EmbeddedModel, ModelSource};
+use juror_engine::checkpoint::{Adapter, CheckpointError, EmbeddedModel, ModelSource, PackedFile};
 
-static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
-    name: "tiny",
-    config: include_str!("../../models/tiny/config.json"),
-    generation_config: include_str!("../../models/tiny/generation_config.json"),
-    tokenizer: include_str!("../../models/tiny/tokenizer.json"),
-    tokenizer_config: include_str!("../../models/tiny/tokenizer_config.json"),
-    judge: include_str!("../../models/tiny/judge.json"),
-    weights: include_bytes!("../../models/tiny/model.safetensors"),
-}];
-
-pub fn embedded() -> &'static [&'static EmbeddedModel] {
-    &EMBEDDED
+macro_rules! text {
+    ($file:literal) => {
+        ($file, include_str!(concat!("../../models/tiny/", $file)))
+    };
 }
+
+pub static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
+    name: "tiny",
+    texts: &[
+        text!("config.json"),
+        text!("generation_config.json"),
+        text!("tokenizer.json"),
+        text!("tokenizer_config.json"),
+        text!("judge.json"),
+    ],
+    weights: PackedFile {
+        blocks: include_bytes!(concat!(env!("OUT_DIR"), "/blocks")),
+        others: include_bytes!(concat!(env!("OUT_DIR"), "/others")),
+    },
+}];
 
 /// Finds the model that `--model` names: an embedded model's name, a GGUF file, a folder, an alias of a known judge, or
 /// an id on the hub, in this order. A model on the hub is fetched if the cache does not have it. A folder that is only an adapter
@@ -102,4 +109,27 @@ fn base_of(adapter: &Adapter, want: Want) -> Result<ModelSource, CheckpointError
     Err(CheckpointError::Unsupported(format!(
         "{adapter}: an adapter, not a whole model, and {what}: give both, as in `--model {base} --adapter {adapter}`"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EMBEDDED;
+
+    #[test]
+    fn the_packed_weights_are_those_of_the_file() {
+        let (whole, packed) = (
+            include_bytes!("../../models/tiny/model.safetensors"),
+            &EMBEDDED[0].weights,
+        );
+        let length = whole.len();
+        assert_eq!(packed.length(), length as u64);
+        let mut read = vec![0; length];
+        packed.read_at(0, &mut read).unwrap();
+        assert!(read == whole);
+        for (at, count) in [(0, 8), (1, 1), (127, 2), (15_001, 4_096), (length - 3, 3)] {
+            packed.read_at(at as u64, &mut read[..count]).unwrap();
+            assert_eq!(read[..count], whole[at..at + count], "{at}");
+        }
+        assert!(packed.read_at(length as u64 - 2, &mut [0; 3]).is_err());
+    }
 }

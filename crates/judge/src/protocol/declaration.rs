@@ -1,16 +1,11 @@
 //! What a protocol's TOML file may say, and what of it cannot be.
 //!
 //! ```toml
-//! description = "one letter: A right, B wrong"
-//! template = "letter.txt"        # beside this file; `--prompt FILE` takes its place
-//! view = "full"                  # what of a response the judge is shown
-//! reference = "required"         # optional: samples may lack a reference answer
-//! compares = false               # true: two responses, the second as {{ other_answer }}
-//! chat = true                    # false: the text is all that the model sees, without its chat template
-//! max_new_tokens = 16            # left out: the model's recommendation, else 2048
-//! stop = ["\nUser:"]             # texts that end an answer
-//! sampling = { temperature = 0.0 }
-//! schema = "letter.schema.json"  # a constrained answer is of this JSON schema, or `grammar = "letter.lark"`
+//! description = "one letter: A right, B wrong" template = "letter.txt"        # beside this file; `--prompt FILE` takes its place view = "full"               
+//!   # what of a response the judge is shown reference = "required"         # optional: samples may lack a reference answer compares = false               #
+//! true: two responses, the second as {{ other_answer }} chat = true                    # false: the text is all that the model sees, without its chat template
+//! max_new_tokens = 16            # left out: the model's recommendation, else 2048 stop = ["\nUser:"]             # texts that end an answer sampling = {
+//! temperature = 0.0 } schema = "letter.schema.json"  # a constrained answer is of this JSON schema, or `grammar = "letter.lark"`
 //!
 //! [answer]
 //! form = "labels"                # tags, labels, json, step or rubric

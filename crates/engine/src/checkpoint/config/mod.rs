@@ -176,8 +176,7 @@ pub struct ModelConfig {
     pub windows: Vec<Option<usize>>,
     /// The layers that keep a state in place of keys and values, if there are any.
     pub recurrent: Option<Recurrent>,
-    /// The experts of every layer, or of all but the first, in place of a feed-forward layer of width [`Self::intermediate`], or beside
-    /// it.
+    /// The experts of every layer, or of all but the first, in place of a feed-forward layer of width [`Self::intermediate`], or beside it.
     pub experts: Option<Experts>,
     /// Layers behind the others that guess several tokens ahead, and are not loaded.
     pub layers_ahead: usize,
@@ -193,8 +192,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// What our CUDA kernels do not compute: candle's operations run it, or nothing does on a GPU. Whatever is new is looked at for this
-    /// (`tests/kernels.rs`).
+    /// What our CUDA kernels do not compute: candle's operations run it, or nothing does on a GPU. Whatever is new is looked at for this (`tests/kernels.rs`).
     #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn beyond_kernels(&self) -> Option<&'static str> {
         if self.sharing.is_some() || self.layer_inputs.is_some() {

@@ -95,8 +95,7 @@ fn half(bytes: &[u8]) -> f32 {
     f16::from_le_bytes([bytes[0], bytes[1]]).to_f32()
 }
 
-/// The 32 numbers of 4 or 5 bits of a block, without its scale. If there are fifth bits they come first, in four bytes; then
-/// nibbles, the low ones first.
+/// The 32 numbers of 4 or 5 bits of a block, without its scale. If there are fifth bits they come first, in four bytes; then nibbles, the low ones first.
 pub(crate) fn small(kind: StorageType, bytes: &[u8]) -> [u8; BLOCK] {
     let five = matches!(kind, StorageType::Q5_0 | StorageType::Q5_1);
     let (fifth, nibbles) = bytes.split_at(if five { 4 } else { 0 });
@@ -136,9 +135,8 @@ fn super_block(header: &[u8], out: &mut [f32], number: impl Fn(usize, usize) -> 
     }
 }
 
-/// The 6-bit scale and minimum of a block of `Q4_K` or `Q5_K`, from the 12 bytes for eight blocks. The first four blocks
-/// have the low 6 bits of a byte for each; of the last four, the low 4 bits share a byte and the high 2 bits are the top
-/// bits of the first blocks' bytes.
+/// The 6-bit scale and minimum of a block of `Q4_K` or `Q5_K`, from the 12 bytes for eight blocks. The first four blocks have the low 6 bits of a byte for
+/// each; of the last four, the low 4 bits share a byte and the high 2 bits are the top bits of the first blocks' bytes.
 pub(crate) fn scale_and_min(bytes: &[u8], block: usize) -> (u8, u8) {
     if block < 4 {
         return (bytes[block] & 63, bytes[block + 4] & 63);
@@ -160,8 +158,7 @@ pub(crate) fn fifth_bit(bytes: &[u8], block: usize, i: usize) -> u8 {
     bytes[i] >> block & 1
 }
 
-/// A block's number `i` in `Q6_K`: four blocks share 64 bytes of nibbles, the first two blocks in the low ones, and 32 bytes
-/// with two bits for each.
+/// A block's number `i` in `Q6_K`: four blocks share 64 bytes of nibbles, the first two blocks in the low ones, and 32 bytes with two bits for each.
 pub(crate) fn six_bits(low: &[u8], high: &[u8], block: usize, i: usize) -> u8 {
     let (four, in_four) = (block / 4, block % 4);
     let nibble = low[64 * four + BLOCK * (in_four % 2) + i] >> (4 * (in_four / 2)) & 15;

@@ -628,9 +628,8 @@ fn scaling(
     }
 }
 
-/// Llama 3's stretching of rotary angles. A file has only its result, a divisor for each frequency. If that is the published
-/// models' stretching, which has the same bounds in all of them, the rule itself is used, since the file's divisors are
-/// rounded; otherwise the divisors are.
+/// Llama 3's stretching of rotary angles. A file has only its result, a divisor for each frequency. If that is the published models' stretching, which has the
+/// same bounds in all of them, the rule itself is used, since the file's divisors are rounded; otherwise the divisors are.
 fn llama3(stored: &[f64], head_dim: usize, theta: f64) -> Json {
     const ORIGINAL: f64 = 8192.0;
     const LOW: f64 = 1.0;

@@ -1,5 +1,4 @@
-//! Tensors whose numbers are computed from several stored ones: a weight in few bits and its scales, or a weight and what an
-//! adapter adds to it.
+//! Tensors whose numbers are computed from several stored ones: a weight in few bits and its scales, or a weight and what an adapter adds to it.
 
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;

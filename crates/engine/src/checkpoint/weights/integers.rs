@@ -17,8 +17,7 @@ const AWQ_ORDER: [u32; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 /// How whole numbers lie in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// GPTQ: words `[inputs / n, outputs]` of neighbouring inputs; scales `[groups, outputs]`; zeros `[groups, outputs / n]`,
-    /// less one in its first format.
+    /// GPTQ: words `[inputs / n, outputs]` of neighbouring inputs; scales `[groups, outputs]`; zeros `[groups, outputs / n]`, less one in its first format.
     Gptq {
         /// What is added to a stored zero.
         offset: u32,

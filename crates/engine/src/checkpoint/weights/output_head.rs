@@ -11,9 +11,8 @@ use crate::checkpoint::tensors::Names;
 const BUFFER: usize = 1 << 20;
 
 impl Weights {
-    /// The configuration that these weights call for. If it says that the output head is the embedding table, but the file
-    /// holds a head with other numbers, that head is used, as in transformers 5; a head with the same numbers counts as the
-    /// table.
+    /// The configuration that these weights call for. If it says that the output head is the embedding table, but the file holds a head with other numbers,
+    /// that head is used, as in transformers 5; a head with the same numbers counts as the table.
     pub fn settle<'c>(
         &self,
         config: &'c ModelConfig,

@@ -1,6 +1,5 @@
-//! Puts together the weights of checkpoints that store linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors. Every
-//! tensor that a format implies must be there, in its type and shape, and none may contradict the configuration: a weight read
-//! without one of them would be other numbers.
+//! Puts together the weights of checkpoints that store linear layers in few bits: FP8, GPTQ, AWQ, compressed-tensors. Every tensor that a format implies must
+//! be there, in its type and shape, and none may contradict the configuration: a weight read without one of them would be other numbers.
 
 use std::collections::BTreeSet;
 

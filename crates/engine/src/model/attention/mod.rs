@@ -51,8 +51,7 @@ pub trait Attention: Send {
         v: &Tensor,
     ) -> Result<AttentionOutput, ModelError>;
 
-    /// Keys and values of the first blocks in all layers, in a fixed order; nothing where they are not plain memory, or not all that
-    /// a sequence leaves behind.
+    /// Keys and values of the first blocks in all layers, in a fixed order; nothing where they are not plain memory, or not all that a sequence leaves behind.
     fn first_blocks(&mut self, _blocks: usize) -> Vec<&mut [u8]> {
         Vec::new()
     }

@@ -1,5 +1,4 @@
-//! Attention made of candle's tensor operations: runs on any device, and is what CUDA and Metal use until they have kernels of
-//! their own.
+//! Attention made of candle's tensor operations: runs on any device, and is what CUDA and Metal use until they have kernels of their own.
 //!
 //! Rows, long ones in pieces, are put together into rectangles of similar size, their keys and values gathered by block table,
 //! scores masked, and the softmax taken in f32.

@@ -1,5 +1,4 @@
-//! The loops of a Gated `DeltaNet` layer: a causal convolution over each channel, the delta rule on a head's state, and the gated
-//! norm of what it reads.
+//! The loops of a Gated `DeltaNet` layer: a causal convolution over each channel, the delta rule on a head's state, and the gated norm of what it reads.
 //!
 //! A head's state is `[key_dim, value_dim]`. Its columns do not depend on each other, so it is kept in panels of [`COLUMNS`]
 //! columns, each small enough for the first-level cache while a sequence's tokens pass over it one after the other. Every number
@@ -29,8 +28,7 @@ pub(crate) struct Convolution<'a> {
     pub(crate) places: &'a [(usize, usize)],
     /// For each row the `taps - 1` inputs before it, `[taps - 1, channels]`.
     pub(crate) before: &'a [&'a [f32]],
-    /// The first channels are heads of this width that are brought to unit length: queries, also divided by the root of the
-    /// width, and as many keys.
+    /// The first channels are heads of this width that are brought to unit length: queries, also divided by the root of the width, and as many keys.
     pub(crate) key_dim: usize,
     pub(crate) key_heads: usize,
 }

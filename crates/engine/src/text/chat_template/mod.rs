@@ -1,8 +1,7 @@
 //! The model's own way of writing a conversation: the Jinja template of `tokenizer_config.json`.
 //!
-//! A template is rendered as Hugging Face transformers' `apply_chat_template` renders it
-//! (<https://huggingface.co/docs/transformers/chat_templating>), to the character, by minijinja
-//! (docs/decisions/chat-templates.md).
+//! A template is rendered as Hugging Face transformers' `apply_chat_template` renders it (<https://huggingface.co/docs/transformers/chat_templating>), to the
+//! character, by minijinja (docs/decisions/chat-templates.md).
 //!
 //! The special tokens of `tokenizer_config.json` are variables (`bos_token`, …) where they are set, and do not exist
 //! where they are not; `tools` and `documents` exist and are none.
@@ -344,8 +343,7 @@ impl Object for Variables {
     }
 }
 
-/// What is said of a template that failed. A template's own message is for the user; the place it came from is for the template's
-/// author.
+/// What is said of a template that failed. A template's own message is for the user; the place it came from is for the template's author.
 fn said(error: &Error) -> String {
     let kind = error.kind();
     let said = match error.detail() {

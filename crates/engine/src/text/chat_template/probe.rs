@@ -1,9 +1,8 @@
 //! A model's template is a program of strangers. Before it is compiled and rendered in this process, a child of the same program
 //! compiles and renders it, within limits that the operating system holds. What ends the child is refused here.
 //!
-//! On Linux and macOS the child limits its own processor time, and on Linux its memory too (macOS does not hold such a limit);
-//! on Windows nothing but the wait ends it. Fuel bounds what is rendered after that. A library that is part of another program has
-//! fuel alone.
+//! On Linux and macOS the child limits its own processor time, and on Linux its memory too (macOS does not hold such a limit); on Windows nothing but the wait
+//! ends it. Fuel bounds what is rendered after that. A library that is part of another program has fuel alone.
 
 use std::env;
 use std::io::{Read, Write};

@@ -1,8 +1,7 @@
 //! Reasoning: separates a model's thinking from its answer.
 //!
-//! Only the answer counts: a tag in the thinking is never read. Most models write `<think> … </think>`, which the protocols'
-//! readers know by themselves. Others write their thinking between tags of their own, or, as gpt-oss does, in another
-//! channel; it is then masked before a protocol sees the completion.
+//! Only the answer counts: a tag in the thinking is never read. Most models write `<think> … </think>`, which the protocols' readers know by themselves. Others
+//! write their thinking between tags of their own, or, as gpt-oss does, in another channel; it is then masked before a protocol sees the completion.
 //!
 //! The stop rule, token by token, and the reading of a finished completion go the same way, so a generation is never
 //! stopped at a verdict that would not be read.
@@ -233,8 +232,7 @@ impl Thinking {
         self.starts_inside
     }
 
-    /// Thinking tags that are known by their letters. They take effect wherever the judge writes them, so text under
-    /// judgement must not contain them.
+    /// Thinking tags that are known by their letters. They take effect wherever the judge writes them, so text under judgement must not contain them.
     pub fn text_tags(&self) -> impl Iterator<Item = &str> {
         let texts = match &self.markup {
             Markup::Tags(pairs) => &*pairs.texts,

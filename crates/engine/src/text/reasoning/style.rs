@@ -8,11 +8,9 @@ pub enum ThinkingStyle {
     /// Between `<think>` and `</think>`; also where a chat template has opened the thinking.
     #[default]
     Think,
-    /// It does not think: what it writes is the answer from the first token on. Should it write `<think>` all the same,
-    /// that block does not count.
+    /// It does not think: what it writes is the answer from the first token on. Should it write `<think>` all the same, that block does not count.
     None,
-    /// In channels of gpt-oss' harmony format (<https://cookbook.openai.com/articles/openai-harmony>): only what stands in
-    /// the channel `final` is the answer.
+    /// In channels of gpt-oss' harmony format (<https://cookbook.openai.com/articles/openai-harmony>): only what stands in the channel `final` is the answer.
     Harmony,
     /// Between two tags of its own.
     Tags(ThinkingTags),

@@ -1,8 +1,7 @@
 //! Pairs of tags around a model's thinking: the known ones, and those that look like it.
 //!
-//! Models write their thinking between tags that are tokens of their vocabulary or stand in their chat template. A pair is
-//! found by its shape, `<x>` and `</x>`, `[X]` and `[/X]`, `<|x_start|>` and `<|x_end|>` and their like, if the name speaks
-//! of thinking; pairs with other names are listed.
+//! Models write their thinking between tags that are tokens of their vocabulary or stand in their chat template. A pair is found by its shape, `<x>` and
+//! `</x>`, `[X]` and `[/X]`, `<|x_start|>` and `<|x_end|>` and their like, if the name speaks of thinking; pairs with other names are listed.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

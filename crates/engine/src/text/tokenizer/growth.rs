@@ -79,8 +79,7 @@ fn factor(stage: &Value) -> f64 {
     }
 }
 
-/// The longest text that `SentencePiece`'s map of characters substitutes for one. The texts lie after the map's index, each
-/// with a zero at its end.
+/// The longest text that `SentencePiece`'s map of characters substitutes for one. The texts lie after the map's index, each with a zero at its end.
 fn longest_replacement(base64: &str) -> f64 {
     let mut bytes = Vec::with_capacity(base64.len() / 4 * 3);
     let (mut bits, mut count) = (0u32, 0);

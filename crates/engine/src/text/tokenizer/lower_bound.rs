@@ -1,14 +1,12 @@
 //! A lower bound on the tokens of a text, without tokenising it.
 //!
-//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So a
-//! long text is first covered with as few pieces of the vocabulary as possible, whatever the merges say: the tokenizer's
-//! result is one such covering, so it has at least as many tokens. The covering goes from left to right in one pass and ends
-//! as soon as it exceeds the limit, so its cost is bounded by the limit, not by the text.
+//! Tokenising takes some 150 bytes of memory for each byte of text, and a response may be as long as its writer likes. So a long text is first covered with as
+//! few pieces of the vocabulary as possible, whatever the merges say: the tokenizer's result is one such covering, so it has at least as many tokens. The
+//! covering goes from left to right in one pass and ends as soon as it exceeds the limit, so its cost is bounded by the limit, not by the text.
 //!
-//! The text is normalised and pre-tokenised as by the tokenizer, a part at a time. Near a cut between two parts the result
-//! may differ from that of the whole, so for each cut as many tokens are subtracted as a covering could differ there.
-//! Boundaries that the pre-tokeniser sets are not used, and characters that the vocabulary lacks count as nothing (several
-//! of them may become one token), unless each of their bytes is a token. Where they are dropped, there is no bound.
+//! The text is normalised and pre-tokenised as by the tokenizer, a part at a time. Near a cut between two parts the result may differ from that of the whole,
+//! so for each cut as many tokens are subtracted as a covering could differ there. Boundaries that the pre-tokeniser sets are not used, and characters that the
+//! vocabulary lacks count as nothing (several of them may become one token), unless each of their bytes is a token. Where they are dropped, there is no bound.
 
 use std::collections::VecDeque;
 
@@ -195,8 +193,7 @@ impl<'p> MinimumCover<'p> {
         }
     }
 
-    /// Takes more of the text and covers it up to where a piece could reach into text that is still to come; to its end if
-    /// this is the `last` of it.
+    /// Takes more of the text and covers it up to where a piece could reach into text that is still to come; to its end if this is the `last` of it.
     fn add(&mut self, more: &str, last: bool) {
         self.text.extend_from_slice(more.as_bytes());
         let reach = self.costs.len() - 1;

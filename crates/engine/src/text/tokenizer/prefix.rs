@@ -1,9 +1,8 @@
 //! The prefix that a tokenizer puts before a text, and how to remove it from the tokenizer.
 //!
-//! Tokenizers that come from `SentencePiece` write a space as `▁` and put one before a text, so that its first word is
-//! written like any other. In `tokenizer.json` that is the normaliser `Prepend` (Llama 2, Mistral), which acts on each
-//! stretch between added tokens; or the pre-tokeniser `Metaspace`, with the scheme `always` (each stretch) or `first` (only
-//! the beginning of the text); or `ByteLevel` with `add_prefix_space` (each stretch).
+//! Tokenizers that come from `SentencePiece` write a space as `▁` and put one before a text, so that its first word is written like any other. In
+//! `tokenizer.json` that is the normaliser `Prepend` (Llama 2, Mistral), which acts on each stretch between added tokens; or the pre-tokeniser `Metaspace`,
+//! with the scheme `always` (each stretch) or `first` (only the beginning of the text); or `ByteLevel` with `add_prefix_space` (each stretch).
 
 use serde_json::Value;
 
@@ -31,8 +30,7 @@ impl Prefix {
 
 /// Removes the prefix from a `tokenizer.json`; `None` if there is none.
 ///
-/// A pre-tokeniser that follows another one in a sequence acts on each of the other's pieces, in the middle of a text as at
-/// its beginning; it stays.
+/// A pre-tokeniser that follows another one in a sequence acts on each of the other's pieces, in the middle of a text as at its beginning; it stays.
 pub(super) fn remove(document: &mut Value) -> Option<Prefix> {
     let normalizer = document.get_mut("normalizer").and_then(remove_prepend);
     let pre_tokenizer = document.get_mut("pre_tokenizer").and_then(remove_space);

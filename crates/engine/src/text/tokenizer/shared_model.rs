@@ -58,9 +58,8 @@ impl From<ModelWrapper> for SharedModel {
     }
 }
 
-/// From a `tokenizer.json` in memory. Byte pairs, which nearly all vocabularies are, are read straight from their text: the library's
-/// own way, which looks for the type first, makes three trees of them. That way reads all else, such as a key unknown to the other,
-/// and says what is wrong.
+/// From a `tokenizer.json` in memory. Byte pairs, which nearly all vocabularies are, are read straight from their text: the library's own way, which looks for
+/// the type first, makes three trees of them. That way reads all else, such as a key unknown to the other, and says what is wrong.
 impl<'de> Deserialize<'de> for SharedModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer)?.get();

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Tokenizer;
 
-/// How many tokens may be held back for a character whose bytes are incomplete; one has at most four. What stays unreadable
-/// longer is no character.
+/// How many tokens may be held back for a character whose bytes are incomplete; one has at most four. What stays unreadable longer is no character.
 const MOST_HELD_BACK: usize = 8;
 
 /// Turns a growing sequence of tokens into text, piece by piece, holding back bytes that are not yet a character.

@@ -2,9 +2,8 @@
 //!
 //! Breaking the delimiters that stand in the text is not enough: the tokenizer goes on to change it. A normaliser folds
 //! `＜` to `<`, takes accents and control characters away, writes spaces as `▁`; a vocabulary drops the characters it lacks,
-//! and spells bytes `<0x3C>`. So the tokens are spelled out again, as the model reads them, and searched for delimiters as
-//! the text was. One that is found there is traced back to the characters that it was made of, and these are replaced.
-//! Where that does not help, the text is refused.
+//! and spells bytes `<0x3C>`. So the tokens are spelled out again, as the model reads them, and searched for delimiters as the text was. One that is found
+//! there is traced back to the characters that it was made of, and these are replaced. Where that does not help, the text is refused.
 
 use std::borrow::Cow;
 use std::ops::Range;

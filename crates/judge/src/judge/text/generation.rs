@@ -17,8 +17,7 @@ const TOP_K: usize = 50;
 /// The temperature of several trials where no file sets one.
 const TRIALS_TEMPERATURE: f64 = 0.7;
 
-/// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of
-/// them may be null or an empty list too.
+/// Settings that would change what is generated and are not applied, and what each is when it changes nothing. Any of them may be null or an empty list too.
 const NOT_APPLIED: &str = include_str!("not_applied.tsv");
 
 impl GenerationDefaults {

@@ -237,8 +237,7 @@ impl Panel {
         Some(why.collect::<Vec<_>>().join("; "))
     }
 
-    /// The verdict of the panel on one trial of a sample, of which `verdicts` are its judges'. Its reward and whether it is open are for the
-    /// caller to settle.
+    /// The verdict of the panel on one trial of a sample, of which `verdicts` are its judges'. Its reward and whether it is open are for the caller to settle.
     /// A confidence or a score is the mean of the judges', by their weights under [`PanelRule::Weighted`].
     fn combine(&self, verdicts: &[Verdict]) -> Option<Verdict> {
         let first = verdicts.first()?;

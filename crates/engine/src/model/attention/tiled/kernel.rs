@@ -15,8 +15,7 @@ use crate::model::cpu::half::{F32, Format};
 use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
 
-/// Up to this many rows, 16-bit keys and values are widened in registers each time they are used; for more rows a tile is
-/// widened to memory once.
+/// Up to this many rows, 16-bit keys and values are widened in registers each time they are used; for more rows a tile is widened to memory once.
 const FEW: usize = 8;
 
 /// A layer's keys and values of one key head.

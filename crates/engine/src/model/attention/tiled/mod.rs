@@ -1,9 +1,8 @@
 //! The CPU's attention: tiles of keys as matrix products, shared prefixes read once for all rows.
 //!
-//! Keys are reduced in fixed tiles by absolute position (64 keys, or one block where blocks are larger). Each tile gives a
-//! query its maximum, its sum of exponentials and its weighted values, every sum in an order fixed by the tile alone; tiles are
-//! merged in ascending order. Masked keys weigh exactly zero. So a query's result is bitwise the same whether its tile was
-//! computed for one query or for hundreds, in whatever blocks the tile lies.
+//! Keys are reduced in fixed tiles by absolute position (64 keys, or one block where blocks are larger). Each tile gives a query its maximum, its sum of
+//! exponentials and its weighted values, every sum in an order fixed by the tile alone; tiles are merged in ascending order. Masked keys weigh exactly zero. So
+//! a query's result is bitwise the same whether its tile was computed for one query or for hundreds, in whatever blocks the tile lies.
 //!
 //! That freedom is used by the [`plan`]: queries are sorted by block table, and all neighbours that see the same blocks at
 //! the same tile (a shared prompt prefix, or one prefill chunk) go through it in one matrix product.

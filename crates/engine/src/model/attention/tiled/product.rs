@@ -1,8 +1,7 @@
 //! The matrix product of attention: rows of f32 times panels of the cache, widened in registers.
 //!
-//! Like [`Multiply`](crate::model::cpu::panels::Multiply) each output is one chain of multiply-adds, whatever the number of
-//! rows; but the panels may hold 16-bit numbers, and one or two rows pass over many panels at once, because memory gives
-//! its data faster when several places are read side by side.
+//! Like [`Multiply`](crate::model::cpu::panels::Multiply) each output is one chain of multiply-adds, whatever the number of rows; but the panels may hold
+//! 16-bit numbers, and one or two rows pass over many panels at once, because memory gives its data faster when several places are read side by side.
 
 use pulp::Simd;
 
@@ -255,8 +254,7 @@ impl<F: Format, const W: usize, const R: usize, const P: usize> Kernel
     }
 }
 
-/// Memory to prefetch while a product computes, because it is read next. `starts` are those of the product's panels, in that
-/// memory.
+/// Memory to prefetch while a product computes, because it is read next. `starts` are those of the product's panels, in that memory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ahead<'a> {
     bytes: &'a [u8],
