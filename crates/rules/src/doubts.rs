@@ -277,7 +277,8 @@ fn names_amount(text: &str) -> bool {
 
 /// What there is one of for each: the hour of "$15 per hour".
 fn each(statement: &str) -> Option<&str> {
-    let (_, rest) = statement.rsplit_once(" per ")?;
+    let rated = Some(statement).filter(|it| it.contains(" per "));
+    let (_, rest) = rated?.rsplit_once(" per ")?;
     rest.split(|it: char| !it.is_alphabetic()).next()
 }
 
@@ -396,6 +397,7 @@ fn spoken_otherwise(gold: &str, pred: &Side<'_>, equal: bool) -> bool {
 
 /// Does a lone letter stand after π or a root, as in "10π m"? It may be a variable; squared, `m` is a unit.
 fn lone_unit(text: &str) -> bool {
+    let text = if text.is_ascii() { "" } else { text };
     text.match_indices(' ').any(|(at, _)| {
         let value = text[..at].trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
         let unit = text[at + 1..].trim_start_matches(|it: char| it.is_ascii_alphabetic());

@@ -387,9 +387,7 @@ fn is_in_bracket(before: &str) -> bool {
         }
     }
     open.into_iter().any(|at| {
-        let head = before[..at]
-            .trim_end_matches(r"\left")
-            .trim_end_matches(' ');
+        let head = before[..at].trim_end_matches(r"\left").trim_end();
         let inner = before[at + 1..].trim_end_matches(' ');
         if before[at..].starts_with('{') {
             return head.ends_with(['_', '^', '}', ']']);

@@ -35,10 +35,9 @@ fn is_bare(text: &str) -> bool {
     let bytes = text.as_bytes();
     let begins = match bytes {
         [b'\\', next, ..] => {
-            let mut comes_off = COMMANDS.split(' ').chain(ARROWS);
-            // Both spaces of LaTeX with a q come off.
+            let mut comes_off = COMMANDS.into_iter().chain(ARROWS);
+            // Both spaces of LaTeX with a q come off; few commands begin as those that do.
             let letter = next.is_ascii_alphabetic() && *next != b'q';
-            // Few commands begin as those do.
             letter && !(b"bdeimt".contains(next) && comes_off.any(|it| text.starts_with(it)))
         }
         [first, ..] => STAYS_FIRST[usize::from(*first)] == 0,
@@ -98,7 +97,8 @@ fn trim_ends(text: &str) -> &str {
     let mut text = text.trim_matches(is_markup);
     for _ in 0..MAX_LAYERS {
         let before = text.len();
-        if text.starts_with(['\\', '&']) || text.ends_with(SPACE_ENDS) {
+        let command = matches!(text.as_bytes(), [b'\\', b'a'..=b'p' | b'r'..=b'z', ..]);
+        if !command && text.starts_with(['\\', '&']) || text.ends_with(SPACE_ENDS) {
             text = without_spaces(text).trim_matches(is_markup);
         }
         text = text.trim_start_matches([':', ';', ',']);
@@ -171,14 +171,15 @@ fn unwrap(text: &str) -> &str {
 }
 
 /// Commands that come off.
-const COMMANDS: &str = "\\textbf \\mathbf \\boldsymbol \\bm \\displaystyle \\textit \\emph \\bf";
+#[rustfmt::skip]
+const COMMANDS: [&str; 8] = ["\\textbf", "\\mathbf", "\\boldsymbol", "\\bm", "\\displaystyle", "\\textit", "\\emph", "\\bf"];
 
 /// What such a command holds where it holds all of a text.
 fn unwrap_command(text: &str) -> &str {
     if !text.starts_with('\\') {
         return text;
     }
-    for command in COMMANDS.split(' ') {
+    for command in COMMANDS {
         if let Some(rest) = text.strip_prefix(command) {
             if command == "\\displaystyle" && !rest.starts_with(|it: char| it.is_alphabetic()) {
                 return rest;
@@ -233,11 +234,8 @@ pub(super) fn without_markup(text: &str) -> Cow<'_, str> {
             at += 1;
             continue;
         }
-        if ["\\(", "\\)", "\\[", "\\]"]
-            .iter()
-            .any(|it| rest.starts_with(it))
-            && !text[..at].ends_with('\\')
-        {
+        let delimiter = matches!(rest.as_bytes(), [b'\\', b'(' | b')' | b'[' | b']', ..]);
+        if delimiter && !text[..at].ends_with('\\') {
             out.push(' ');
             at += 2;
             continue;

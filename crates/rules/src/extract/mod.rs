@@ -117,7 +117,9 @@ impl Found<'_> {
         if self.statement == self.text {
             return ("", "");
         }
-        self.statement.rsplit_once(&*self.text).unwrap_or_default()
+        let last = self.statement.strip_suffix(&*self.text).map(|it| (it, ""));
+        last.or_else(|| self.statement.rsplit_once(&*self.text))
+            .unwrap_or_default()
     }
 
     /// This answer, borrowing nothing.

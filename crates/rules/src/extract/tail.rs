@@ -226,7 +226,7 @@ fn unit_word(text: &str) -> &str {
         || after.starts_with('-') && after[1..].starts_with(|it: char| it.is_alphabetic());
     // "basis points", "inches of mercury": names of up to four words.
     let begins = words::UNIT_PREFIX.contains(word) || words::is_unit(word);
-    let said = words::words_of(text).take(4 * usize::from(begins));
+    let said = words::words_of(text).take(4 * usize::from(begins)).skip(1);
     let names = said.map(|it| &text[..words::offset(text, it) + it.len()]);
     let named = names.filter(|it| words::is_unit(it)).last();
     if glued { "" } else { named.unwrap_or(word) }
