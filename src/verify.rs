@@ -228,10 +228,9 @@ impl VerifySettings {
         text
     }
 
-    /// The pair of a line. Bytes that are not UTF-8 become replacement characters: the text under comparison may be anything.
     fn pair(&self, line: &RowLine) -> Result<Pair, String> {
         let row = line.row.as_ref().map_err(Clone::clone)?;
-        Pair::parse(&String::from_utf8_lossy(row), &self.columns, &self.keep)
+        Pair::parse(row, &self.columns, &self.keep)
     }
 
     fn unanswered(&self, index: usize, pair: Option<&Pair>, error: String) -> Answered {

@@ -178,79 +178,40 @@ impl Report {
         };
         let times = |spread: Option<Spread>| or_dash(spread, text);
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let (flops, bytes) = (self.ceiling.flops / 1e9, self.ceiling.bandwidth / 1e9);
+        let (completed, duration, steps) = (self.completed, self.duration, self.steps);
+        let generations = format!("{completed} in {duration:.2} s, {steps} steps");
+        let [computed, cached] = [self.computed_prompt_throughput, self.cached_throughput];
+        let prompts = format!("{computed:.0} computed, {cached:.0} cached");
+        let prefill = or_dash(self.prefill_tokens_per_second, |rate| format!("{rate:.0}"));
+        let decode = or_dash(self.decode_tokens_per_second, |rate| format!("{rate:.1}"));
+        let pure = format!("prefill {prefill}, decode {decode}");
+        let (mean, most) = (self.mean_batch_occupancy, self.max_sequences);
+        let share = percent(self.batch_occupancy_share);
+        let batch = format!("mean {mean:.1} of {most} ({share})");
+        let (peak, all, preemptions) = (self.peak_kv_blocks, self.kv_blocks, self.preemptions);
+        let share = percent(self.peak_kv_share);
+        let blocks = format!("peak {peak} of {all} ({share}), {preemptions} preemptions");
+        let (host, share) = (self.host_ms_per_step, percent(self.host_share));
+        let host = format!("{host:.3} ms a step ({share})");
+        let share = percent(self.model_flops_utilisation);
+        let operations = format!("{share} of {flops:.0} GFLOP/s measured");
+        let share = percent(self.memory_bandwidth_utilisation);
+        let memory = format!("{share} of {bytes:.1} GB/s measured");
+        let generated = format!("{:.1}", self.output_throughput);
         let mut rows = vec![
             ("verdicts/s", format!("{:.3}", self.verdicts_per_second)),
-            (
-                "generations",
-                format!(
-                    "{} in {:.2} s, {} steps",
-                    self.completed, self.duration, self.steps
-                ),
-            ),
-            (
-                "prompt tokens/s",
-                format!(
-                    "{:.0} computed, {:.0} cached",
-                    self.computed_prompt_throughput, self.cached_throughput
-                ),
-            ),
-            (
-                "generated tokens/s",
-                format!("{:.1}", self.output_throughput),
-            ),
-            (
-                "pure steps, tokens/s",
-                format!(
-                    "prefill {}, decode {}",
-                    or_dash(self.prefill_tokens_per_second, |rate| format!("{rate:.0}")),
-                    or_dash(self.decode_tokens_per_second, |rate| format!("{rate:.1}"))
-                ),
-            ),
+            ("generations", generations),
+            ("prompt tokens/s", prompts),
+            ("generated tokens/s", generated),
+            ("pure steps, tokens/s", pure),
             ("time to first token", times(self.latencies.first_token)),
             ("time between tokens", times(self.latencies.between_tokens)),
-            (
-                "batch",
-                format!(
-                    "mean {:.1} of {} ({})",
-                    self.mean_batch_occupancy,
-                    self.max_sequences,
-                    percent(self.batch_occupancy_share)
-                ),
-            ),
-            (
-                "KV blocks",
-                format!(
-                    "peak {} of {} ({}), {} preemptions",
-                    self.peak_kv_blocks,
-                    self.kv_blocks,
-                    percent(self.peak_kv_share),
-                    self.preemptions
-                ),
-            ),
-            (
-                "host",
-                format!(
-                    "{:.3} ms a step ({})",
-                    self.host_ms_per_step,
-                    percent(self.host_share)
-                ),
-            ),
-            (
-                "operations",
-                format!(
-                    "{} of {:.0} GFLOP/s measured",
-                    percent(self.model_flops_utilisation),
-                    self.ceiling.flops / 1e9
-                ),
-            ),
-            (
-                "memory",
-                format!(
-                    "{} of {:.1} GB/s measured",
-                    percent(self.memory_bandwidth_utilisation),
-                    self.ceiling.bandwidth / 1e9
-                ),
-            ),
+            ("batch", batch),
+            ("KV blocks", blocks),
+            ("host", host),
+            ("operations", operations),
+            ("memory", memory),
         ];
         rows.push(("limited by", limit(self)));
         rows.extend(self.breakdown.iter().flat_map(Breakdown::rows));

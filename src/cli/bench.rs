@@ -1,6 +1,5 @@
 //! `juror bench`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,7 +20,7 @@ use crate::bench::session::{Bench, COMMIT, Subject, features, machine};
 use crate::bench::{Job, LengthDistribution, Report, Workload, workload};
 use juror_data::output::Mark;
 use juror_data::{LineLimit, LoadOptions, load};
-use juror_engine::checkpoint::{ModelConfig, Weights};
+use juror_engine::checkpoint::{ModelConfig, ModelSource, Weights};
 use juror_engine::engine::{Drafts, Sampling};
 use juror_engine::model::cpu::instructions::InstructionSet;
 use juror_engine::model::describe_device;
@@ -146,22 +145,16 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
     let Some(report) = order.get(runs / 2).copied() else {
         return Err(anyhow!("nothing was measured")).or_fail();
     };
-    let table = table(report);
+    let rows = report.rows().into_iter();
+    let table: String = rows
+        .map(|(what, figure)| format!("{what:22} {figure}\n"))
+        .collect();
     let document = match arguments.json {
         Some(_) => Some(document(arguments, &bench, &workload, report, &reports).or_fail()?),
         None => None,
     };
     output::print_with_json(&table, document.as_ref(), json.as_ref())?;
     Ok(DONE)
-}
-
-fn table(report: &Report) -> String {
-    let mut text = String::new();
-    // Writing to a string does not fail.
-    for (what, figure) in report.rows() {
-        let _ = writeln!(text, "{what:22} {figure}");
-    }
-    text
 }
 
 fn inputs(arguments: &BenchArguments) -> impl Iterator<Item = String> {
@@ -242,16 +235,14 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
     let devices = devices.into_iter().flat_map(|devices| devices.all);
     let devices: Vec<Device> = devices.collect();
     let device = devices.first().cloned().unwrap_or(Device::Cpu);
+    let source =
+        |want| download::resolve_adapted(&arguments.judge.model, &arguments.judge.adapter, want);
     let (name, config, weights) = if let Some(shape) = &arguments.synthetic {
         let config = shapes::find(shape).or_usage()?;
         let weights = Weights::random(&config, arguments.seed);
         (format!("random {shape}"), config, weights)
     } else {
-        let source = download::resolve_adapted(
-            &arguments.judge.model,
-            &arguments.judge.adapter,
-            Want::Everything,
-        )?;
+        let source = source(Want::Everything)?;
         let config = ModelConfig::load(&source)?;
         let weights = Weights::open(&source)?;
         let config = weights.settle(&config)?.into_owned();
@@ -272,7 +263,7 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
         let template = workload.template_tokens(config.vocab);
         (template, workload.jobs(config.vocab))
     } else {
-        real_jobs(arguments)?
+        real_jobs(arguments, &source(Want::Description)?)?
     };
     Ok(Subject {
         name,
@@ -288,19 +279,17 @@ fn subject(arguments: &BenchArguments, options: &EngineOptions) -> Result<Subjec
 }
 
 /// The prompts that `juror judge` would write for a file of rollouts.
-fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure> {
+fn real_jobs(
+    arguments: &BenchArguments,
+    source: &ModelSource,
+) -> Result<(Vec<u32>, Vec<Job>), Failure> {
     let named = arguments.judge.named_protocol().or_usage()?;
-    let source = download::resolve_adapted(
-        &arguments.judge.model,
-        &arguments.judge.adapter,
-        Want::Description,
-    )?;
     let (protocol, template) = arguments
         .judge
         .prompt_for(named, Some(&source.clone().into()))
         .or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
-    let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
+    let text = JudgeText::load_with(source, &protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;
     let inputs = Inputs::fetch(&arguments.inputs)?;
     let columns = ColumnArguments::default();
@@ -330,14 +319,9 @@ fn real_jobs(arguments: &BenchArguments) -> Result<(Vec<u32>, Vec<Job>), Failure
         let checked = workload::check_tokens(tokens);
         checked.map_err(anyhow::Error::msg).or_usage()?;
         for _ in 0..arguments.trials {
-            let index = jobs.len() as u64;
-            jobs.push(Job {
-                prompt: prompt.clone(),
-                output: arguments
-                    .output_tokens
-                    .draw(arguments.seed, index, 0)
-                    .max(1),
-            });
+            let (prompt, lengths) = (prompt.clone(), &arguments.output_tokens);
+            let output = lengths.draw(arguments.seed, jobs.len() as u64, 0).max(1);
+            jobs.push(Job { prompt, output });
         }
     }
     Ok((text.prompts.shared_prefix().to_vec(), jobs))

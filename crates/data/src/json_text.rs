@@ -40,6 +40,15 @@ impl<'l> JsonText<'l> {
         Self { text, words }
     }
 
+    pub(crate) fn of_bytes(line: &'l [u8]) -> Result<Self, String> {
+        std::str::from_utf8(line).map(Self::new).map_err(|error| {
+            let (at, column) = (error.valid_up_to(), error.valid_up_to() + 1);
+            let byte = line.get(at).copied().unwrap_or_default();
+            let cure = "convert the file to UTF-8";
+            format!("not UTF-8 from column {column} on (byte 0x{byte:02x}): {cure}")
+        })
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }

@@ -116,7 +116,7 @@ impl Messages {
             return None;
         }
         let messages: Vec<Message> = serde_json::from_str(json).ok()?;
-        let messages: Vec<Message> = messages.into_iter().map(Message::bare).collect();
+        let messages: Vec<Message> = messages.into_iter().filter_map(Message::bare).collect();
         let have_roles = messages.iter().all(|message| message.role().is_some());
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
@@ -178,11 +178,8 @@ impl Messages {
         if after.len() > answers {
             add(&mut left_out, "turns after it");
         }
-        let mut what = String::from(if turns.len() == 1 {
-            "last user turn"
-        } else {
-            "all turns up to the user's last"
-        });
+        let taken = ["all turns up to the user's last", "last user turn"];
+        let mut what = taken[usize::from(turns.len() == 1)].to_owned();
         for name in left_out {
             what.extend(["; ", name, " left out"]);
         }
@@ -313,13 +310,27 @@ fn plain(mut message: Value) -> Value {
 }
 
 impl Message {
-    fn bare(self) -> Self {
+    /// The message itself, without what is around it. A Responses API's thinking is none; its calls of tools and their results are turns.
+    fn bare(self) -> Option<Self> {
+        if self.role().is_none()
+            && let part = json!({"type": self.kind})
+            && let Ok(ContentPart::LeftOut(name)) = ContentPart::read(&part)
+        {
+            let role = Some(["assistant", "tool"][usize::from(name == TOOL_RESULTS)].to_owned());
+            let content = Some(Content::Parts(vec![part]));
+            let turn = Self {
+                role,
+                content,
+                ..self
+            };
+            return Some(turn).filter(|_| name != REASONING);
+        }
         if self.role.is_some() || self.from.is_some() || self.content().is_some() {
-            return self;
+            return Some(self);
         }
         let inner = self.data.as_ref().or(self.kwargs.as_ref());
         let inner = inner.and_then(|data| Self::deserialize(data).ok());
-        inner.filter(|it| it.role().is_some()).unwrap_or(self)
+        Some(inner.filter(|it| it.role().is_some()).unwrap_or(self))
     }
 
     fn role(&self) -> Option<&str> {

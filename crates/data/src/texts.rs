@@ -108,7 +108,10 @@ impl Texts {
         let reference_answer = match references.as_slice() {
             [] => String::new(),
             [one] => one.clone(),
-            several => shown_together(several),
+            several => format!(
+                "Any one of these answers is correct:\n- {}",
+                several.join("\n- ")
+            ),
         };
         let several = references.len() > 1;
         let alternatives = if several { references } else { Vec::new() };
@@ -150,14 +153,6 @@ fn of_epoch(id: Option<String>, epoch: Option<String>) -> Option<String> {
     id.map(|id| epoch.map_or_else(|| id.clone(), |epoch| format!("{id}:{epoch}")))
 }
 
-/// Several reference answers, any of which is right, as one text for the judge.
-fn shown_together(references: &[String]) -> String {
-    format!(
-        "Any one of these answers is correct:\n- {}",
-        references.join("\n- ")
-    )
-}
-
 /// A row's reference answer and response, for the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
@@ -176,8 +171,8 @@ pub struct Pair {
 impl Pair {
     /// The pair of a row, a JSON object: its `gold` and `pred`, if it has both and no columns are named, else a rollout. `gold` beside a response of another
     /// name is a pair too: its `config` counts.
-    pub fn parse(line: &str, columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
-        let text = JsonText::new(line);
+    pub fn parse(line: &[u8], columns: &ColumnMap, keep: &Keep) -> Result<Self, String> {
+        let text = JsonText::of_bytes(line)?;
         let row = Row::parse(&text)?;
         let kept = keep.select(&row, None)?;
         let none_named = *columns == ColumnMap::default().with_reasoning(columns.in_reasoning);
@@ -235,11 +230,8 @@ impl Row<'_> {
                 let advice = if columns.is_fixed {
                     "leave one of them out".to_owned()
                 } else {
-                    let both = if asks {
-                        format!("question={},", found.key)
-                    } else {
-                        String::new()
-                    };
+                    let both = asks.then(|| format!("question={},", found.key));
+                    let both = both.unwrap_or_default();
                     format!(
                         "say which is the response with `--columns {both}response={}` or `--columns response={other}`",
                         found.key
@@ -404,12 +396,9 @@ impl Row<'_> {
     fn bare_pair(&self, kept: Map<String, Json>) -> Result<Pair, String> {
         let value = |key: &str| (self.get(key)?).ok_or_else(|| format!("there is no `{key}`"));
         let gold = value("gold")?;
-        let golds = if gold.is_plain_list() {
-            gold.elements()
-        } else {
-            vec![gold]
-        };
-        let references = golds.iter().map(|value| value.bare_text("gold"));
+        let list = gold.is_plain_list().then(|| gold.elements());
+        let golds = list.unwrap_or(vec![gold]).into_iter();
+        let references = golds.map(|value| value.bare_text("gold"));
         let references = references.collect::<Result<Vec<_>, _>>()?;
         if references.is_empty() {
             return Err("`gold` is an empty list".to_owned());
@@ -427,13 +416,10 @@ impl Row<'_> {
 
     fn config(&self) -> Result<Option<Map<String, Json>>, String> {
         let config = self.get("config")?.filter(|value| !value.is_null());
-        let config = config.map(|value| value.json("config")).transpose()?;
-        match config {
+        match config.map(|value| value.json("config")).transpose()? {
             None => Ok(None),
             Some(Json::Object(config)) => Ok(Some(config)),
-            Some(other) => Err(format!(
-                "`config` must be an object of settings, not {other}"
-            )),
+            Some(it) => Err(format!("`config` must be an object of settings, not {it}")),
         }
     }
 
@@ -496,7 +482,12 @@ impl Row<'_> {
         preset: &'static Preset,
         mut used: impl FnMut(Field, String, Vec<String>),
     ) -> Result<Texts, String> {
-        let mut read = |field: Field| self.field(field, columns, preset, &mut used);
+        let mut of_response = None;
+        let mut tell = |field, key, others| match field {
+            Field::Response => of_response = Some((key, others)),
+            _ => used(field, key, others),
+        };
+        let mut read = |field: Field| self.field(field, columns, preset, &mut tell);
         let needs = columns.needs();
         let mut missing = Vec::new();
         // Reads a field that the row must have, or one that it may have.
@@ -508,42 +499,33 @@ impl Row<'_> {
             }
             let found = found?;
             missing.extend((is_needed && found.is_none()).then_some(field));
-            Ok::<_, String>(found.unwrap_or_default())
+            Ok(found)
         };
-        let mut question = texts(Field::Question, needs.question)?;
-        let question = question.texts.pop().unwrap_or_default();
+        let last = |found: Option<FieldTexts>| found.and_then(|mut all| all.texts.pop());
+        let question = last(texts(Field::Question, needs.question)?).unwrap_or_default();
         let messages = self.messages(columns, preset)?;
-        let reference = texts(Field::Reference, needs.reference)?;
+        let reference = texts(Field::Reference, needs.reference)?.unwrap_or_default();
         let other = needs.other.then(|| texts(Field::Other, true));
-        let other = other.transpose()?.and_then(|mut one| one.texts.pop());
-        let steps = needs.steps.then(|| read(Field::Steps));
+        let other = last(other.transpose()?.flatten()).unwrap_or_default();
+        let steps = needs.steps.then(|| texts(Field::Steps, false));
         let steps = steps.transpose()?.flatten();
         let joined = steps.as_ref().map(|steps| steps.texts.join("\n\n"));
-        let found = read(Field::Response);
-        if found.is_err() && !missing.is_empty() {
-            return Err(self.missing(&missing, columns, preset));
-        }
-        let found = found?;
-        let is_missing = needs.response && found.is_none() && joined.is_none();
-        missing.extend(is_missing.then_some(Field::Response));
+        let found = texts(Field::Response, needs.response && joined.is_none())?;
         if !missing.is_empty() {
             return Err(self.missing(&missing, columns, preset));
         }
-        let responses = found.unwrap_or_else(|| FieldTexts {
+        let mut responses = found.unwrap_or_else(|| FieldTexts {
             texts: vec![joined.unwrap_or_default()],
             ..FieldTexts::default()
         });
-        let (mut responses, mut of_steps) = (responses, false);
         let mut steps = steps.map_or(Vec::new(), |steps| steps.texts);
         let by_step = preset.step_by_step && !columns.names(Field::Response);
-        if steps.is_empty() && responses.is_list && (by_step || are_steps(&responses)) {
-            of_steps = true;
+        let of_steps = steps.is_empty() && responses.is_list && (by_step || are_steps(&responses));
+        if of_steps {
             let whole = vec![responses.texts.join("\n\n")];
             let own = std::mem::replace(&mut responses.texts, whole);
             responses.is_list = false;
-            if needs.steps {
-                steps = own;
-            }
+            steps.extend(own.into_iter().filter(|_| needs.steps));
         }
         if !steps.is_empty() && responses.texts.len() > 1 {
             return Err(format!(
@@ -553,24 +535,21 @@ impl Row<'_> {
         }
         let id = read(Field::Id)?.map(|mut id| id.texts.swap_remove(0));
         let epoch = self.epoch(columns, preset)?;
-        if responses.key.is_empty() {
-            used(Field::Response, "the steps".to_owned(), Vec::new());
-        } else if of_steps {
-            let key = format!("{} (the steps of one response)", responses.key);
-            used(Field::Response, key, Vec::new());
-        }
         let rubric = match &needs.rubric {
             RubricNeed::None => None,
             RubricNeed::Of(rubric) => Some(Arc::clone(rubric)),
-            RubricNeed::OfRow => Some(Arc::new(self.rubric(columns, preset, &mut used)?)),
+            RubricNeed::OfRow => Some(Arc::new(self.rubric(columns, preset, &mut tell)?)),
         };
+        let (mut key, others) = of_response.unwrap_or_else(|| ("the steps".to_owned(), Vec::new()));
+        if of_steps {
+            key = format!("{} (the steps of one response)", responses.key);
+        }
+        used(Field::Response, key, others);
         let preferred = columns.preferred(preset, self)?;
-        if !preferred.is_empty() && preferred.len() != responses.texts.len() {
-            return Err(format!(
-                "`{}` must be one response each; there are {} in all",
-                responses.key,
-                responses.texts.len()
-            ));
+        let (key, count) = (&responses.key, responses.texts.len());
+        if !preferred.is_empty() && preferred.len() != count {
+            let why = format!("`{key}` must be one response each; there are {count} in all");
+            return Err(why);
         }
         Ok(Texts {
             preferred,
@@ -585,7 +564,7 @@ impl Row<'_> {
             response_key: responses.key,
             steps,
             rubric,
-            other: other.unwrap_or_default(),
+            other,
         })
     }
 
@@ -708,16 +687,18 @@ struct FieldTexts {
 impl FieldTexts {
     fn turn(&mut self, messages: &Messages, field: Field, key: &str) -> Result<(), String> {
         // Files may have roles of their own; for a client an unknown role is an error.
-        let roles = if self.is_fixed {
-            messages.check_roles()
-        } else {
-            Ok(())
+        let roles = self.is_fixed.then(|| messages.check_roles()).transpose();
+        let (turn, whose) = match field {
+            Field::Question => (messages.question(), "user"),
+            _ => (messages.response(self.in_reasoning), "assistant"),
         };
-        let turn = roles.and_then(|()| match field {
-            Field::Question => messages.question(),
-            _ => messages.response(self.in_reasoning),
-        });
-        let turn = turn.map_err(|why| format!("`{key}` (the {}) is {why}", noun(field)))?;
+        let turn = roles.and(turn).map_err(|why| {
+            let part = ["", "[type=text].text"][usize::from(why.contains("(a part of"))];
+            let path = format!("'{field}={key}[role={whose}].content{part}'");
+            let advice = format!("; texts within it are named by a path, as `--columns {path}`");
+            let advice = if self.is_fixed { "" } else { &*advice };
+            format!("`{key}` (the {}) is {why}{advice}", noun(field))
+        })?;
         self.texts.push(turn.text);
         self.how = Some(turn.what);
         Ok(())

@@ -115,11 +115,8 @@ impl JudgeBuilder {
     /// # Errors
     /// [`LoadError`]: what is missing or damaged, or which device cannot be used.
     pub fn load(self) -> Result<Judge, LoadError> {
-        let named = self
-            .protocol
-            .as_deref()
-            .map(protocol::resolve)
-            .transpose()?;
+        let named = self.protocol.as_deref();
+        let named = named.map(protocol::resolve).transpose()?;
         let model = find(&self.model, Want::Everything, &self.endpoint, &|_| {})?;
         let protocol = match named {
             Some(protocol) => protocol,

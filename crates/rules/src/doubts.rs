@@ -165,13 +165,13 @@ fn called(statement: &str) -> Option<(&str, String)> {
     special.then_some((name, argument))
 }
 
-/// The words right after numbers, with the numbers.
+/// The words right after numbers, with the numbers. A command of LaTeX, `4\theta`, is no word.
 fn named(text: &str) -> Vec<(&str, &str)> {
-    let words = || text.split(|it: char| !it.is_alphanumeric());
-    let pairs = words().skip(1).zip(words());
+    let words = || text.split(|it: char| !(it.is_alphanumeric() || it == '\\'));
     let number = |it: &str| it.parse::<u64>().is_ok();
-    let pairs = pairs.filter(|(name, it)| number(it) && name.len() > 2 && !number(name));
-    pairs.collect()
+    let word = |it: &str| it.len() > 2 && !number(it) && !it.contains('\\');
+    let is_named = |(name, it): &(&str, &str)| number(it) && word(name);
+    words().skip(1).zip(words()).filter(is_named).collect()
 }
 
 /// Does a name follow one number in the reference and another in the prediction: red and blue of "6 red and 4 blue" and "4 red ones and 6 blue ones"?

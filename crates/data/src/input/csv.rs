@@ -24,11 +24,13 @@ pub(super) struct Csv {
 
 /// The fields of a record, one after the other.
 struct Record {
+    /// The record as it is written, for whoever has to mend it.
+    raw: Vec<u8>,
     bytes: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
-    /// The line of the quote that is still open at the end of the source, where the parser ends the field without an error.
-    unclosed: Option<usize>,
+    /// The line of the quote that is still open at the end of the source, where the parser ends the field without an error, and the lines since.
+    unclosed: Option<(usize, usize)>,
     quotes: Quotes,
     /// Whether text follows a quote that closes a field, which the parser adds to it.
     has_text_after: bool,
@@ -82,10 +84,8 @@ pub(super) fn delimiter(file: &str, header: &[u8]) -> u8 {
     }
     let count = |delimiter: u8| header.split(|&byte| byte == delimiter).count();
     // `max_by_key` returns the last of equals, so the comma wins.
-    [b'|', b';', b'\t', b',']
-        .into_iter()
-        .max_by_key(|&delimiter| count(delimiter))
-        .unwrap_or(b',')
+    let all = [b'|', b';', b'\t', b','].into_iter();
+    all.max_by_key(|&it| count(it)).unwrap_or(b',')
 }
 
 /// The names in a table's first line; a delimiter within quotes parts them too.
@@ -115,6 +115,7 @@ impl Csv {
             delimiter,
             keys: Vec::new(),
             record: Record {
+                raw: Vec::new(),
                 bytes: vec![0; 1 << 10],
                 ends: vec![0; 16],
                 count: 0,
@@ -147,6 +148,7 @@ impl Csv {
         let record = &mut self.record;
         (record.count, record.unclosed) = (0, None);
         (record.quotes, record.has_text_after) = (Quotes::Before, false);
+        record.raw.clear();
         self.place = self.parser.line() as usize;
         loop {
             let input = match self.bytes.reader.fill_buf() {
@@ -190,6 +192,7 @@ impl Csv {
             length += written;
             record.count += ends;
             if !at_end {
+                record.raw.extend_from_slice(&input[..taken]);
                 record.follow(&input[..taken], self.delimiter);
                 self.bytes.reader.consume(taken);
                 read += taken as u64;
@@ -201,7 +204,7 @@ impl Csv {
                 ReadRecordResult::OutputEndsFull => {
                     record.ends.resize(2 * record.ends.len(), 0);
                 }
-                ReadRecordResult::InputEmpty if at_end => record.unclosed = Some(line),
+                ReadRecordResult::InputEmpty if at_end => record.unclosed = Some((line, 1)),
                 ReadRecordResult::InputEmpty if read > most => {
                     return Err(self.bytes.endless(self.place, read));
                 }
@@ -210,12 +213,12 @@ impl Csv {
                 ReadRecordResult::End => return Ok(false),
             }
         }
-        if let Some(line) = record.unclosed {
+        if let Some((line, _)) = record.unclosed {
             // The field holds the lines since its quote, and the one more.
             record.ends[record.count - 1] -= 1;
             let last = record.fields().last().unwrap_or_default();
             let lines = last.split(|byte| *byte == b'\n').count();
-            record.unclosed = Some(line + 1 - lines);
+            record.unclosed = Some((line + 1 - lines, lines));
         }
         Ok(true)
     }
@@ -227,38 +230,36 @@ impl RowReader for Csv {
         if !self.read()? {
             return Ok(Next::End);
         }
-        // The text of a bad record, approximately as it was.
         let record = &self.record;
         let bad = |row: &mut Vec<u8>, why: String| {
             row.clear();
-            row.extend(record.fields().collect::<Vec<_>>().join(&b','));
+            row.extend_from_slice(record.raw.trim_ascii_end());
             Ok(Next::Bad(why))
         };
-        if let Some(line) = record.unclosed {
+        if let Some((opens, lines)) = record.unclosed {
             let why = format!(
-                "the field is within quotes to the end of the file: the quote that opens on line {line} has no partner"
+                "the field is within quotes to the end of the file (lines in it: {lines}): the quote that opens on line {opens} has no partner"
             );
             return bad(row, why);
         }
         if record.has_text_after {
             return bad(row, TEXT_AFTER.to_owned());
         }
-        if record.count != self.keys.len() {
+        let (count, named) = (record.count, self.keys.len());
+        if count != named {
             let why = format!(
-                "{} fields, and the header has {}: a comma or a line break within a field needs quotes around the field",
-                record.count,
-                self.keys.len()
+                "{count} fields, and the header has {named}: a comma or a line break within a field needs quotes around the field"
             );
             return bad(row, why);
         }
         row.push(b'{');
         for (key, value) in self.keys.iter().zip(record.fields()) {
             let Ok(value) = std::str::from_utf8(value) else {
-                let why = format!(
-                    "{} is not UTF-8: convert the file to UTF-8",
-                    key.trim_end_matches(':')
+                let key = key.trim_end_matches(':');
+                return bad(
+                    row,
+                    format!("{key} is not UTF-8: convert the file to UTF-8"),
                 );
-                return bad(row, why);
             };
             if row.len() > 1 {
                 row.push(b',');
@@ -339,7 +340,7 @@ mod tests {
                 prop_assert_eq!(csv.place, 1 + text[..from + begins].matches('\n').count());
                 let is_last = at + 1 == all.len();
                 prop_assert_eq!(csv.record.unclosed.is_some(), is_last && !is_closed);
-                if let Some(line) = csv.record.unclosed {
+                if let Some((line, _)) = csv.record.unclosed {
                     let quote = text.match_indices('"').map(|(at, _)| 1 + text[..at].matches('\n').count());
                     prop_assert!(quote.into_iter().any(|of_quote| of_quote == line));
                 }
@@ -419,12 +420,19 @@ mod tests {
             let mut row = Vec::new();
             let mut read = || match csv.next(&mut row).unwrap() {
                 Next::Row => Some(String::from_utf8(row.clone()).unwrap()),
-                Next::Bad(why) => Some(why.split(':').next().unwrap().to_owned()),
+                Next::Bad(why) => {
+                    let why = why.split(':').next().unwrap();
+                    Some(format!("{why}|{}", String::from_utf8_lossy(&row)))
+                }
                 Next::End => None,
             };
             std::iter::from_fn(&mut read).collect::<Vec<_>>()
         };
-        let bad = "text follows the quote that closes a field";
+        // With the line as it is written.
+        let bad = |line: &str| {
+            let line = line.trim_end();
+            format!("text follows the quote that closes a field|{line}")
+        };
         let good = |a: &str| format!("{{\"a\":{},\"b\":\"1\"}}", Value::from(a));
         for at_once in [1, 3, 100] {
             for text in [
@@ -434,11 +442,11 @@ mod tests {
                 "\"x\"  \"y\",1\r\n",
                 "1,\"x\\\"y\n",
             ] {
-                assert_eq!(rows(text, at_once), [bad], "{text}");
+                assert_eq!(rows(text, at_once), [bad(text)], "{text}");
             }
             let text = "\"x\"y,1\n\"x\"\"y\",1\n\"x\" ,1\nx\"y\",1\n\"x\ny\",\"1\"\r\n";
             let expected = [
-                bad.to_owned(),
+                bad("\"x\"y,1"),
                 good("x\"y"),
                 good("x "),
                 good("x\"y\""),
@@ -469,7 +477,7 @@ mod tests {
         assert!(csv.read().unwrap() && csv.place == 4);
         let found: Vec<&[u8]> = csv.record.fields().collect();
         assert_eq!(found, [&b"x\ny"[..], b"z\r\nz\n"]);
-        assert_eq!(csv.record.unclosed, Some(5));
+        assert_eq!(csv.record.unclosed, Some((5, 3)));
         assert!(!csv.read().unwrap());
     }
 }

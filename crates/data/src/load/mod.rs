@@ -294,8 +294,7 @@ impl Loader<'_> {
             );
         }
         let place = (self.files.len() as u32 - 1, number as u32);
-        let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, error))?;
-        let text = JsonText::new(text);
+        let text = JsonText::of_bytes(line)?;
         let row = Row::parse(&text)?;
         let columns = &self.options.columns;
         let preset = columns.preset(&row)?;
@@ -468,15 +467,6 @@ fn bad_lines(source: std::io::Error) -> DatasetError {
 fn id_key(id: &str) -> [u8; 16] {
     let hash = blake3::hash(id.as_bytes());
     hash.as_bytes().first_chunk().copied().unwrap_or_default()
-}
-
-fn not_utf8(line: &[u8], error: std::str::Utf8Error) -> String {
-    let at = error.valid_up_to();
-    let byte = line.get(at).copied().unwrap_or_default();
-    format!(
-        "not UTF-8 from column {} on (byte 0x{byte:02x}): convert the file to UTF-8",
-        at + 1
-    )
 }
 
 #[cfg(test)]

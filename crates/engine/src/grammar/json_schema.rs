@@ -39,6 +39,24 @@ pub(super) fn prepare(schema: &mut Value) -> Result<(), String> {
     Ok(())
 }
 
+/// A pattern whose classes of all signs but some are without NUL too: in one with every control character `llguidance` has `"` and `\` as well.
+fn without_nul(pattern: &str) -> String {
+    let (mut told, mut before) = (String::new(), None);
+    for sign in pattern.chars() {
+        // Directly after `[^`, `]` is a sign and no end. After a range, `-` is a sign.
+        if before == Some('^') && sign != ']' {
+            told.push_str(r"\x00-\x00");
+        }
+        told.push(sign);
+        before = match (before, sign) {
+            (Some('\\'), _) => None,
+            (Some('['), '^') | (_, '[' | '\\') => Some(sign),
+            _ => None,
+        };
+    }
+    told
+}
+
 struct Whole {
     root: Value,
     /// What its texts refer to, among others.
@@ -78,20 +96,13 @@ impl Whole {
         if let Some(all) = keys.remove("oneOf") {
             also(keys, "anyOf", all);
         }
-        let listed = keys
-            .get("enum")
-            .or(keys.get("const").filter(|value| value.is_f64()));
-        let listed = listed.map(|listed| {
-            listed
-                .as_array()
-                .cloned()
-                .unwrap_or_else(|| vec![listed.clone()])
-        });
-        if let Some(all) = listed.filter(|all| all.iter().any(|value| spellings(value).is_some())) {
-            let all = all
-                .iter()
-                .map(|one| spellings(one).unwrap_or_else(|| json!({"const": one})));
-            let all = all.collect();
+        let all = match keys.get("enum") {
+            Some(Value::Array(all)) => all.as_slice(),
+            _ => keys.get("const").map_or(&[][..], std::slice::from_ref),
+        };
+        if all.iter().any(|value| spellings(value).is_some()) {
+            let said = |one| spellings(one).unwrap_or_else(|| json!({"const": one}));
+            let all = all.iter().map(said).collect();
             keys.retain(|key, _| key != "enum" && key != "const");
             also(keys, "anyOf", all);
         }
@@ -104,6 +115,13 @@ impl Whole {
             let (signs, rest) = (json!(format!("[^{signs}]")), json!(format!("^{rest}")));
             keys.insert("pattern".to_owned(), rest);
             also(keys, "allOf", json!([{"type": "string", "pattern": signs}]));
+        }
+        if let Some(Value::String(pattern)) = keys.get_mut("pattern") {
+            *pattern = without_nul(pattern);
+        }
+        if let Some(Value::Object(named)) = keys.get_mut("patternProperties") {
+            let all = std::mem::take(named).into_iter();
+            named.extend(all.map(|(pattern, schema)| (without_nul(&pattern), schema)));
         }
         for (key, value) in keys {
             // A definition that is not used may say what it likes.
@@ -144,33 +162,21 @@ impl Whole {
         };
         let value = keys
             .get("additionalProperties")
-            .cloned()
-            .unwrap_or(json!(true));
-        let (key, named): (_, Vec<String>) =
-            if let Some(all) = values(names).filter(|_| only(&["enum", "const"])) {
-                (
-                    "properties",
-                    all.into_iter()
-                        .filter_map(Value::as_str)
-                        .map(str::to_owned)
-                        .collect(),
-                )
-            } else if let Some(pattern) = names["pattern"].as_str().filter(|_| only(&["pattern"])) {
-                ("patternProperties", vec![pattern.to_owned()])
-            } else if only(&["minLength", "maxLength"]) {
-                let most = names["maxLength"]
-                    .as_u64()
-                    .map_or(String::new(), |most| most.to_string());
-                (
-                    "patternProperties",
-                    vec![format!(
-                        "^.{{{},{most}}}$",
-                        names["minLength"].as_u64().unwrap_or(0)
-                    )],
-                )
-            } else {
-                return;
-            };
+            .unwrap_or(&json!(true))
+            .clone();
+        let (key, named) = if let Some(all) = values(names).filter(|_| only(&["enum", "const"])) {
+            let all = all.into_iter().filter_map(Value::as_str);
+            ("properties", all.map(str::to_owned).collect())
+        } else if let Some(pattern) = names["pattern"].as_str().filter(|_| only(&["pattern"])) {
+            ("patternProperties", vec![pattern.to_owned()])
+        } else if only(&["minLength", "maxLength"]) {
+            let least = names["minLength"].as_u64().unwrap_or(0);
+            let most = names["maxLength"].as_u64();
+            let most = most.map_or(String::new(), |most| most.to_string());
+            ("patternProperties", vec![format!("^.{{{least},{most}}}$")])
+        } else {
+            return;
+        };
         let named = named.into_iter().map(|name| (name, value.clone()));
         keys.insert(key.to_owned(), Value::Object(named.collect()));
         keys.insert("additionalProperties".to_owned(), json!(false));
@@ -195,12 +201,9 @@ impl Whole {
     /// What a reference is to, a few deep.
     fn resolved<'s>(&'s self, mut schema: &'s Value) -> &'s Value {
         for _ in 0..8 {
-            let target = schema["$ref"]
-                .as_str()
-                .and_then(|target| target.strip_prefix('#'));
-            schema = target
-                .and_then(|target| self.root.pointer(target))
-                .unwrap_or(schema);
+            let target = schema["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
+            let target = target.and_then(|target| self.root.pointer(target));
+            schema = target.unwrap_or(schema);
         }
         schema
     }
@@ -268,11 +271,8 @@ fn spellings(value: &Value) -> Option<Value> {
     let number = value
         .as_f64()
         .filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() < 1e12)?;
-    let (low, high) = if number < 0.0 {
-        (number - 0.25, number)
-    } else {
-        (number, number + 0.25)
-    };
+    let beyond = number + 0.25_f64.copysign(number);
+    let (low, high) = (number.min(beyond), number.max(beyond));
     Some(json!({"type": "number", "minimum": low, "maximum": high, "multipleOf": 0.5}))
 }
 

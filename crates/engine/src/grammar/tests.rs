@@ -433,6 +433,27 @@ fn what_pydantic_writes_is_kept_or_said_otherwise() {
             vec![r#""-1.5""#, r#"".5""#],
             vec![r#""-.""#, r#""""#, r#""a""#],
         ),
+        // Classes of all signs but some.
+        (
+            json!({"type": "string", "pattern": r#"^[^\n"]+$"#}),
+            vec![r#""It is 18 \\ 2.""#],
+            vec![r#""a \"b\"""#, r#""a\nb""#],
+        ),
+        (
+            json!({"type": "string", "pattern": r"^[\[^a]1[^\\]+$"}),
+            vec![r#""^1 / \" 2""#],
+            vec![r#""[1\\2""#, r#""\u00001 2""#],
+        ),
+        (
+            json!({"type": "string", "pattern": r"^\[[^-\x22]*$"}),
+            vec![r#""[12""#],
+            vec![r#""[1-2""#, r#""[\"""#],
+        ),
+        (
+            names(json!({"pattern": "^[^\"]+$"})),
+            vec![r#"{"b": 1}"#],
+            vec![r#"{"\"": 1}"#],
+        ),
         (
             json!({"type": "integer", "$defs": {"Unused": {"not": {"const": 1}}}}),
             vec!["1"],

@@ -84,6 +84,8 @@ pub struct Samples {
     /// The letters that labels are, by field, and which fields of which labels are `C`.
     letters: [LettersSeen; 3],
     open: HashMap<u32, [bool; 3]>,
+    /// The fields of labels that some row has.
+    found: [bool; 5],
 }
 
 impl Samples {
@@ -129,6 +131,7 @@ impl Samples {
         for (all, seen) in self.letters.iter_mut().zip(label.seen) {
             all.add(seen);
         }
+        self.found = std::array::from_fn(|at| self.found[at] | label.found[at]);
         if label.is_open() {
             self.open.insert(place, label.seen.map(|seen| seen.open));
         } else {
@@ -152,6 +155,14 @@ impl Samples {
     /// # Errors
     /// Where that does not tell which of the two they are.
     pub(crate) fn settle(&mut self, columns: &LabelColumns) -> Result<(), EvalError> {
+        let missing = columns.without_rows(self.found);
+        if let Some((field, key)) = missing.filter(|_| !self.labelled.is_empty()) {
+            let field = field.name();
+            let why = format!(
+                "no row has a value under `{key}`, which --label-columns names for {field}"
+            );
+            return Err(EvalError::Unusable(why));
+        }
         let meaning = columns.meaning(&self.letters);
         let [outcome, overall, process] = meaning.map_err(EvalError::Unusable)?;
         for (place, open) in self.open.drain() {
@@ -450,11 +461,8 @@ pub fn both_sides<'i>(
     verdicts: impl IntoIterator<Item = &'i str>,
     rows: impl IntoIterator<Item = &'i str>,
 ) -> String {
-    format!(
-        "ids of verdicts: {}; of rows: {}",
-        first(verdicts),
-        first(rows)
-    )
+    let (verdicts, rows) = (first(verdicts), first(rows));
+    format!("ids of verdicts: {verdicts}; of rows: {rows}")
 }
 
 fn first<'i>(ids: impl IntoIterator<Item = &'i str>) -> String {

@@ -63,11 +63,9 @@ pub fn serve(
     SystemRandom::new().fill(&mut secret).map_err(|_| {
         ServerError::Start(std::io::Error::other("the system gives no random numbers"))
     })?;
+    let last = None;
     let app = Arc::new(App {
-        state: Mutex::new(QueueProgress {
-            session,
-            last: None,
-        }),
+        state: Mutex::new(QueueProgress { session, last }),
         show_verdict,
         token: blake3::hash(&secret).to_hex().to_string(),
     });
@@ -106,11 +104,8 @@ async fn ask(State(app): State<Arc<App>>) -> Response {
 async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response {
     blocking(move || {
         if given.token != app.token {
-            return (
-                StatusCode::FORBIDDEN,
-                "this form is of another page: open the address that was printed\n",
-            )
-                .into_response();
+            let why = "this form is of another page: open the address that was printed\n";
+            return (StatusCode::FORBIDDEN, why).into_response();
         }
         match act(&mut app.state(), &given) {
             Ok(true) => Redirect::to("/").into_response(),
@@ -161,11 +156,8 @@ fn page(app: &App) -> Result<String, String> {
     let sample = session.current().map_err(failed)?;
     let html = |record: Article| record.html().map_err(|error| format!("{error:#}"));
     let asked = sample.as_ref().map(|sample| {
-        let shown = if app.show_verdict {
-            session.verdicts(&sample.id).map_err(failed)?
-        } else {
-            Vec::new()
-        };
+        let shown = app.show_verdict.then(|| session.verdicts(&sample.id));
+        let shown = shown.transpose().map_err(failed)?.unwrap_or_default();
         let text = |text: &str| (!text.is_empty()).then(|| Text::whole(text));
         let html = html(Article {
             anchor: "asked".to_owned(),

@@ -50,16 +50,11 @@ impl Axis {
             .fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
-        let (low, high) = if low.is_finite() {
-            (low, high)
-        } else {
-            (1.0, 10.0)
-        };
+        // Without one the range is any.
+        let (low, high) = if high > 0.0 { (low, high) } else { (1.0, 10.0) };
         Self {
-            label: label.into(),
-            range: [low / 1.6, high * 1.6],
             logarithmic: true,
-            percent: false,
+            ..Self::linear(label, low / 1.6, high * 1.6)
         }
     }
 
@@ -80,12 +75,9 @@ impl Axis {
             let mut ticks = Vec::new();
             let mut power = 10_f64.powf(from.log10().floor());
             while power <= to {
-                let steps: &[f64] = if to / from > 200.0 {
-                    &[1.0]
-                } else {
-                    &[1.0, 2.0, 5.0]
-                };
-                ticks.extend(steps.iter().map(|step| step * power));
+                let count = if to / from > 200.0 { 1 } else { 3 };
+                let steps = [1.0, 2.0, 5.0].into_iter().take(count);
+                ticks.extend(steps.map(|step| step * power));
                 power *= 10.0;
             }
             ticks.retain(|tick| (from..=to).contains(tick));
@@ -107,11 +99,8 @@ impl Axis {
         let value = if self.percent { 100.0 * value } else { value };
         // Ticks are a few digits times a power of ten, four places after the point where the axis is not a small one.
         let [from, to] = self.range;
-        let size = if self.logarithmic {
-            value.abs()
-        } else {
-            to - from
-        };
+        let one = self.logarithmic.then(|| value.abs());
+        let size = one.unwrap_or(to - from);
         let places = (3.0 - size.log10().floor()).clamp(4.0, 300.0) as usize;
         let rounded = format!("{value:.places$}");
         let shown = rounded.trim_end_matches('0').trim_end_matches('.');

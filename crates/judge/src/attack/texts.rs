@@ -9,11 +9,8 @@ pub(super) fn of_kind(kind: &str) -> Vec<&'static str> {
         rows.map(|(kind, text)| (kind, text.replace("\\n", "\n")))
             .collect()
     });
-    TEXTS
-        .iter()
-        .filter(|(of, _)| *of == kind)
-        .map(|(_, text)| text.as_str())
-        .collect()
+    let own = TEXTS.iter().filter(|(of, _)| *of == kind);
+    own.map(|(_, text)| text.as_str()).collect()
 }
 
 /// Puts values in the places of their names, as `{wrong}`, in one pass: a name in a value stays text.

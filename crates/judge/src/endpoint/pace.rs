@@ -110,11 +110,8 @@ impl Pace {
                 state.made.pop_front();
             }
             let full = self.a_minute.is_some_and(|most| state.made.len() >= most);
-            let next = state
-                .made
-                .front()
-                .filter(|_| full)
-                .map(|made| *made + MINUTE);
+            let first = state.made.front().filter(|_| full);
+            let next = first.map(|made| *made + MINUTE);
             let until = next.max(state.resumes.filter(|until| *until > now));
             if let Some(until) = until {
                 state = self.wait(state, until.saturating_duration_since(now));

@@ -102,12 +102,21 @@ impl PromptTemplate {
     /// Reads a prompt text. The final newline of the file, if any, is not part of it.
     ///
     /// # Errors
-    /// An unknown or repeated slot, a `{{` that is not closed on its line, a missing field, or a private character;
+    /// An unknown or repeated slot, a `{{` that is not closed on its line, a missing field, Jinja's statements, or a private character;
     /// each with its line.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         refuse_private_characters(text)?;
+        let is_jinja = |line: &str| {
+            let marks = [["{%", "%}"], ["{#", "#}"]];
+            let pair = |[open, close]: [&str; 2]| Some(line[line.find(open)?..].contains(close));
+            marks.into_iter().any(|marks| pair(marks) == Some(true))
+        };
+        if let Some(line) = text.lines().position(is_jinja) {
+            let what = "Jinja's `{% … %}` and `{# … #}` are not rendered: take them out";
+            return Err(wrong(line + 1, what));
+        }
         let mut parts = Vec::new();
         let mut plain_from = 0;
         let mut at = 0;
@@ -119,22 +128,14 @@ impl PromptTemplate {
                 .find(['}', '\n'])
                 .filter(|&end| text[inside + end..].starts_with("}}"))
                 .ok_or_else(|| {
-                    wrong(
-                        line,
-                        &format!(
-                            "`{{{{` is never closed; write `{{{{ name }}}}` with one of {ALLOWED}"
-                        ),
-                    )
+                    wrong(line, "`{{` is never closed on its line; write `{{ name }}`")
                 })?;
             let part = slot(text[inside..inside + length].trim(), line)?;
             if parts.contains(&part) {
                 let name = part_name(&part);
-                return Err(wrong(
-                    line,
-                    &format!(
-                        "`{{{{ {name} }}}}` is used a second time; each slot may stand once (a prompt may hold {ALLOWED})"
-                    ),
-                ));
+                let what =
+                    format!("`{{{{ {name} }}}}` is used a second time; each slot may stand once");
+                return Err(wrong(line, &what));
             }
             if plain_from < open {
                 parts.push(Part::Text(text[plain_from..open].to_owned()));
@@ -260,17 +261,18 @@ pub(crate) fn split_marks(
     rendered: &str,
     template: &PromptTemplate,
 ) -> Result<Vec<Segment>, MarksError> {
+    let fail = |what, field, where_it_is| MarksError {
+        what,
+        field,
+        where_it_is,
+    };
     let mut segments = Vec::new();
     let mut trusted = String::new();
     for character in rendered.chars() {
         match FieldName::from_mark(character) {
             None => trusted.push(character),
             Some(field) if segments.contains(&Segment::Field(field)) => {
-                return Err(MarksError {
-                    what: "repeated",
-                    field,
-                    where_it_is: "more than once",
-                });
+                return Err(fail("repeated", field, "more than once"));
             }
             Some(field) => {
                 push_trusted(&mut segments, &mut trusted);
@@ -279,16 +281,10 @@ pub(crate) fn split_marks(
         }
     }
     push_trusted(&mut segments, &mut trusted);
-    match FieldName::ALL
-        .into_iter()
-        .filter(|&field| template.has(field))
-        .find(|&field| !segments.contains(&Segment::Field(field)))
-    {
-        Some(field) => Err(MarksError {
-            what: "dropped",
-            field,
-            where_it_is: "not",
-        }),
+    let is_dropped =
+        |field: &FieldName| template.has(*field) && !segments.contains(&Segment::Field(*field));
+    match FieldName::ALL.into_iter().find(is_dropped) {
+        Some(field) => Err(fail("dropped", field, "not")),
         None => Ok(segments),
     }
 }
@@ -305,15 +301,14 @@ fn slot(name: &str, line: usize) -> Result<Part, TemplateError> {
     }
     FieldName::from_name(name).map(Part::Field).ok_or_else(|| {
         let name: String = name.chars().take(40).collect();
-        wrong(
-            line,
-            &format!("unknown slot `{{{{ {name} }}}}`; a prompt may hold {ALLOWED}"),
-        )
+        wrong(line, &format!("unknown slot `{{{{ {name} }}}}`"))
     })
 }
 
 fn wrong(line: usize, what: &str) -> TemplateError {
-    TemplateError(format!("line {line}: {what}"))
+    TemplateError(format!(
+        "line {line}: {what}; a prompt is plain text and may hold {ALLOWED}"
+    ))
 }
 
 fn part_name(part: &Part) -> &'static str {
@@ -335,9 +330,7 @@ fn refuse_private_characters(text: &str) -> Result<(), TemplateError> {
         None => Ok(()),
         Some((at, character)) => {
             let code = u32::from(character);
-            let what = format!(
-                "the private character U+{code:04X} is reserved for marking fields; remove it"
-            );
+            let what = format!("the private character U+{code:04X} is reserved for marking fields");
             Err(wrong(line_of(text, at), &what))
         }
     }
@@ -389,6 +382,8 @@ mod tests {
                 "reference_answer",
             ),
             ("{{}}", "line 1", "unknown slot"),
+            ("{% if a %}{{ question }}", "line 1", "not rendered"),
+            ("a {#1}\nb {# c #}", "line 2", "not rendered"),
         ] {
             let message = PromptTemplate::parse(text).unwrap_err().to_string();
             assert!(message.contains(line), "{message}");

@@ -69,15 +69,13 @@ impl App {
         let queries = list(&mut fields, "query")?;
         let prompts = list(&mut fields, "prompts")?;
         let labels = list(&mut fields, "labels")?;
-        if queries.len() != prompts.len() || queries.len() != labels.len() {
+        let counts @ [query, prompt, label] = [queries.len(), prompts.len(), labels.len()];
+        if counts != [query; 3] {
             return Err(ApiError::bad_request(format!(
-                "`query` has {} texts, `prompts` {} and `labels` {}: they must be as many",
-                queries.len(),
-                prompts.len(),
-                labels.len()
+                "`query` has {query} texts, `prompts` {prompt} and `labels` {label}: they must be as many"
             )));
         }
-        self.check_count(queries.len())?;
+        self.check_count(query)?;
         let mut whole = Vec::new();
         let texts = queries.iter().zip(&prompts).zip(&labels).enumerate();
         let read = texts.map(|(place, ((query, prompt), label))| {

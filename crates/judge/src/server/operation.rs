@@ -30,10 +30,12 @@ pub(super) async fn version() -> Json<Value> {
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     match app.judges.phase() {
         phase @ Phase::Ready(_) => Ok(Json(json!({"status": name(&phase)}))),
-        phase => Err(unavailable(format!(
-            "the judge is {}; requests wait meanwhile",
-            name(&phase)
-        ))),
+        phase => {
+            let name = name(&phase);
+            Err(unavailable(format!(
+                "the judge is {name}; requests wait meanwhile"
+            )))
+        }
     }
 }
 
@@ -42,9 +44,8 @@ pub(super) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
     let judges = &app.judges;
     let (waiting, running) = judges.load();
     let cascade = judges.cascade_report();
-    let text = app
-        .metrics
-        .text(waiting, running, &judges.stats(), cascade.as_ref());
+    let (stats, cascade) = (judges.stats(), cascade.as_ref());
+    let text = app.metrics.text(waiting, running, &stats, cascade);
     let open = "application/openmetrics-text";
     let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains(open));
     let (kind, text) = if headers.get_all(header::ACCEPT).iter().any(accepts) {

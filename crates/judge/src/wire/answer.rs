@@ -340,11 +340,8 @@ fn ending(reason: &str) -> &'static str {
 pub(crate) fn usage(body: &Value) -> Usage {
     let own = given(body, "usage").or(given(body, "meta_info"));
     let count = |holder: Option<&Value>, key: &str| {
-        holder
-            .and_then(|holder| holder.get(key))
-            .and_then(Value::as_u64)
-            .and_then(|count| usize::try_from(count).ok())
-            .unwrap_or(0)
+        let count = holder.and_then(|holder| holder.get(key)?.as_u64());
+        count.and_then(|it| it.try_into().ok()).unwrap_or(0)
     };
     let details = ["prompt_tokens_details", "input_tokens_details"];
     let details = own.and_then(|usage| details.iter().find_map(|key| given(usage, key)));

@@ -382,15 +382,14 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
     assert_eq!(loaded.samples[0].student_answer, "");
     // The rules read a pair as before.
     let columns = ColumnMap::default().with_reasoning(true);
-    let pair = Pair::parse(r#"{"gold": "1", "pred": "2"}"#, &columns, &Keep::default()).unwrap();
+    let pair = Pair::parse(br#"{"gold": "1", "pred": "2"}"#, &columns, &Keep::default()).unwrap();
     assert_eq!(pair.response, "2");
     // What a table's reader marks as no value is none, as it is of a rollout.
     for gold in ["nan", "None", "{'a': '4'}"] {
         let files = Files::new(&[("rows.csv", format!("gold,pred\n{gold},{gold}\n").as_bytes())]);
         let mut pairs = Vec::new();
         crate::each_row(&[files.path("rows.csv")], |_, _, row| {
-            let row = std::str::from_utf8(row.unwrap()).unwrap();
-            pairs.push(Pair::parse(row, &columns, &Keep::default()));
+            pairs.push(Pair::parse(row.unwrap(), &columns, &Keep::default()));
             Ok::<(), DatasetError>(())
         })
         .unwrap();
@@ -541,7 +540,18 @@ fn the_system_text_is_no_question_and_no_turn_goes_unsaid() {
     let files = Files::one(row.to_string());
     let error = files.rows(&LoadOptions::default()).unwrap_err().to_string();
     assert!(
-        error.contains("images or other parts that are no text"),
+        error.contains("images or other parts that are no text")
+            && error.contains("`--columns 'question=messages[role=user].content[type=text].text'`"),
         "{error}"
     );
+    // What the messages advise.
+    let call = serde_json::json!([turn("user", "q"), {"role": "assistant", "content": "r", "tool_calls": [{}]}, turn("tool", "4")]);
+    let row = serde_json::json!({"messages": call, "answer": "a"});
+    let files = Files::one(row.to_string());
+    let columns = ColumnMap::parse(["response=messages[role=assistant].content"]).unwrap();
+    let options = LoadOptions {
+        columns,
+        ..LoadOptions::default()
+    };
+    assert_eq!(files.rows(&options).unwrap().samples[0].student_answer, "r");
 }

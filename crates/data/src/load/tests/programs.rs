@@ -223,6 +223,11 @@ fn rows_of_other_programs_are_recognised() {
             "1|q|a|r",
         ),
         (
+            "nemo-gym",
+            r#"{"id": 1, "responses_create_params": {"input": [{"role": "user", "content": "p"}, {"type": "function_call", "name": "f"}, {"type": "function_call_output", "output": "4"}, {"role": "assistant", "content": "x"}, {"role": "user", "content": "q"}]}, "response": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "r"}]}]}, "expected_answer": "a"}"#,
+            "1|User: p\n\nAssistant: x\n\nUser: q|a|r",
+        ),
+        (
             "gemini-batch",
             r#"{"key": "k", "request": {"contents": [{"role": "user", "parts": [{"text": "q"}]}]}, "response": {"candidates": [{"content": {"parts": [{"text": "no", "thought": true}, {"text": "r"}, {"text": "s"}], "role": "model"}}]}, "answer": "a"}"#,
             "k|q|a|rs",
@@ -254,7 +259,7 @@ fn rows_of_other_programs_are_recognised() {
         ),
         (
             "responses-api",
-            r#"{"id": "s", "input": [{"role": "user", "content": [{"type": "input_text", "text": "q"}]}], "answer": "a", "output": [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "r"}, {"type": "output_text", "text": "s"}]}]}"#,
+            r#"{"id": "s", "input": [{"role": "user", "content": [{"type": "input_text", "text": "q"}]}, {"type": "reasoning", "summary": []}, {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}, {"type": "function_call_output", "call_id": "1", "output": "4"}], "answer": "a", "output": [{"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "r"}, {"type": "output_text", "text": "s"}]}]}"#,
             "s|q|a|rs",
         ),
         (

@@ -423,6 +423,7 @@ fn a_list_of_steps_is_one_response() {
         let (texts, columns) = of(key, steps);
         assert_eq!(texts, [steps.join("\n\n")]);
         assert!(columns.contains("(the steps of one response)"), "{columns}");
+        assert!(!columns.contains("row)"), "said twice: {columns}");
     }
     for steps in [
         ["Step 1: 5", "Step 1: 6"],

@@ -180,32 +180,24 @@ fn main(first: &JudgeResults<'_>) -> Vec<Html> {
         }
     }
     if let Some(lucky) = all.lucky_guesses {
+        let (count, all, range) = (lucky.count, lucky.all, range(lucky.interval));
         add(
             "lucky guesses refused",
             percent(lucky.share),
             "%",
-            format!(
-                "{} of {}, {}",
-                lucky.count,
-                lucky.all,
-                range(lucky.interval)
-            ),
+            format!("{count} of {all}, {range}"),
             "Right answers by a flawed derivation whose overall verdict is false; a missing one refuses nothing.",
         );
     }
     let preferences = first.evaluation.preferences.as_ref();
     if let Some(preference) = preferences.and_then(|preferences| preferences.all.as_ref()) {
         let right = preference.right;
+        let (count, all, range) = (right.count, right.all, range(right.interval));
         add(
             "better response rated highest",
             percent(right.share),
             "%",
-            format!(
-                "{} of {} questions, {}",
-                right.count,
-                right.all,
-                range(right.interval)
-            ),
+            format!("{count} of {all} questions, {range}"),
             "How often the response that people prefer has the best verdict.",
         );
     }

@@ -1,5 +1,6 @@
 //! From a sample to the engine's request: prompt tokens, random key, guide or stop rule.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -36,6 +37,8 @@ pub(crate) enum NotAsked {
     Broken(String),
 }
 
+const SEVERAL: &str = "the judge knows samples with one reference, and the rules do not tell which of these the response gives";
+
 pub(crate) struct RequestBuilder<'a> {
     text: &'a Arc<JudgeText>,
     options: &'a RunOptions,
@@ -65,10 +68,16 @@ impl<'a> RequestBuilder<'a> {
                 return Err(NotAsked::Skipped);
             }
             let max_new = self.options.max_new_tokens;
-            let prompt = self
-                .text
-                .prompt(&self.options.shown(&subject.sample), max_new)
-                .map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
+            let mut sample = Cow::Borrowed(&subject.sample);
+            let domain = self.text.judge.domain.as_ref();
+            if domain.is_some_and(|it| it.one_reference) && !sample.alternatives.is_empty() {
+                let one = self.verdicts.with_one_reference(subject);
+                let outside = || NotAsked::Without(Status::OutOfDomain, SEVERAL.to_owned());
+                sample = Cow::Owned(one.ok_or_else(outside)?);
+            }
+            let prompt = self.text.prompt(&self.options.shown(&sample), max_new);
+            let prompt =
+                prompt.map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
             prompt.map_err(|tokens| {
                 let error = format!(
                     "{tokens} prompt tokens and up to {max_new} new ones exceed the model's context of {}; a smaller \
@@ -102,6 +111,7 @@ impl<'a> RequestBuilder<'a> {
         let sample = &subject.sample;
         let bytes = prompt.iter().flat_map(|token| token.to_le_bytes());
         let prompt_hash = blake3::hash(&bytes.collect::<Vec<u8>>());
+        let drawn = prompt_hash.as_bytes().first_chunk().copied();
         let key = self.key(&prompt_hash, &wants_of(sample), trial);
         let cached = options.cache.as_ref().and_then(|cache| cache.get(&key));
         if let Some(mut answer) = cached {
@@ -127,9 +137,7 @@ impl<'a> RequestBuilder<'a> {
             sampling: options.sampling,
             random_key: RandomKey {
                 seed: options.seed,
-                sample: u64::from_le_bytes(
-                    prompt_hash.as_bytes()[..8].try_into().unwrap_or_default(),
-                ),
+                sample: u64::from_le_bytes(drawn.unwrap_or_default()),
                 trial,
             },
             eos: self.text.eos.clone(),
@@ -170,11 +178,8 @@ impl<'a> RequestBuilder<'a> {
             reason: self.options.wants_reason,
             ..wants_of(sample)
         };
-        let scaffold = self
-            .text
-            .protocol
-            .scaffold(&wants)
-            .filter(|_| is_asked && self.text.has_scaffold())?;
+        let scaffold = self.text.protocol.scaffold(&wants);
+        let scaffold = scaffold.filter(|_| is_asked && self.text.has_scaffold())?;
         ServerForm::from_scaffold(&scaffold).map(Arc::new)
     }
 

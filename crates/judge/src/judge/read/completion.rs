@@ -162,6 +162,18 @@ impl<'a> VerdictBuilder<'a> {
         subject.by_rules.get_or_init(verify)
     }
 
+    /// The sample with the one of its references that decides by the rules; `None` where they do not tell.
+    pub(crate) fn with_one_reference(&self, subject: &Subject) -> Option<Sample> {
+        let (sample, rules) = (&subject.sample, &self.options.outcome_rules);
+        let is_met = |it: &&String| rules.verify(it, &sample.student_answer).outcome == Some(true);
+        let met = sample.alternatives.iter().find(is_met);
+        let is_none = self.verify(subject).outcome == Some(false);
+        let shown = met.or(sample.alternatives.first().filter(|_| is_none))?;
+        let mut sample = sample.clone();
+        sample.reference_answer.clone_from(shown);
+        Some(sample)
+    }
+
     /// Fills in what follows from status, process and outcome.
     pub(crate) fn settle(&self, mut verdict: Verdict) -> Verdict {
         let options = self.options;

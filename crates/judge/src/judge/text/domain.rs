@@ -92,6 +92,10 @@ pub struct Domain {
     /// that is wrong about final answers mostly on samples that it does not know.
     #[serde(default)]
     pub(crate) rules_must_agree: bool,
+    /// The judge knows samples with one reference. Of several it is shown the one that the rules find the response equal to, the first where they find it
+    /// different from all; else the sample is outside.
+    #[serde(default)]
+    pub(crate) one_reference: bool,
 }
 
 impl JudgeFile {
@@ -109,35 +113,31 @@ impl JudgeFile {
         };
         let file: Self = serde_json::from_str(&source.read_text(JUDGE_FILE)?)
             .map_err(|error| fail(error.to_string()))?;
-        file.calibration.check().map_err(fail)?;
-        if let Some(least) = file
-            .unsure_refusals_below
-            .filter(|p| !(0.5..=1.0).contains(p))
-        {
-            let why = format!("unsure_refusals_below {least} must be from 0.5 to 1");
-            return Err(fail(why));
-        }
-        if let Some(rates) = file.refuses {
-            rates.check().map_err(fail)?;
-        }
-        if let Some(domain) = &file.domain
-            && !(domain.least == 0.0
-                || (0.0..=CERTAIN).contains(&domain.least) && !domain.inside.trim().is_empty())
-        {
-            let least = domain.least;
-            let why = format!(
-                "domain.least {least} must be from 0 to {CERTAIN}, and needs domain.inside"
-            );
-            return Err(fail(why));
-        }
-        if let Some(domain) = &file.domain
-            && domain.outside.trim().is_empty()
-        {
-            return Err(fail(
-                "domain.outside is blank: it is the text by which a sample outside is told".into(),
-            ));
-        }
+        file.check().map_err(fail)?;
         Ok(file)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.calibration.check()?;
+        self.refuses.map_or(Ok(()), RefusalRates::check)?;
+        match (self.unsure_refusals_below, &self.domain) {
+            (Some(least), _) if !(0.5..=1.0).contains(&least) => Err(format!(
+                "unsure_refusals_below {least} must be from 0.5 to 1"
+            )),
+            (_, Some(Domain { least, inside, .. }))
+                if *least != 0.0
+                    && (!(0.0..=CERTAIN).contains(least) || inside.trim().is_empty()) =>
+            {
+                Err(format!(
+                    "domain.least {least} must be from 0 to {CERTAIN}, and needs domain.inside"
+                ))
+            }
+            (_, Some(domain)) if domain.outside.trim().is_empty() => Err(
+                "domain.outside is blank: it is the text by which a sample outside is told"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

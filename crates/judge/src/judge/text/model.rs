@@ -322,11 +322,9 @@ impl JudgeText {
         // A known judge's settings are for its own protocol; under another, that protocol's come first. A prompt needs room too.
         generation = with_known(generation, known, protocol.as_ref(), most_new_tokens);
         notes.extend_from_slice(prompts.notes());
-        let own_text = protocol
-            .template
-            .as_deref()
-            .and_then(|text| PromptTemplate::parse(text).ok())
-            .is_some_and(|own| own.hash() == template.hash());
+        let own = protocol.template.as_deref();
+        let own = own.and_then(|text| PromptTemplate::parse(text).ok());
+        let own_text = own.is_some_and(|own| own.hash() == template.hash());
         let built_in = protocol.hash.is_none();
         let protocols = &judge.protocols;
         let trained = protocols.iter().any(|name| *name == protocol.name) && own_text && built_in;

@@ -176,11 +176,9 @@ fn element_of<'m>(
                 })
             })
     };
-    elements
-        .iter()
-        .rev()
-        .find(|(element, _)| holds(element, place) && alone(element))
-        .map(|(_, open)| *open)
+    let mut inner = elements.iter().rev();
+    let found = inner.find(|(element, _)| holds(element, place) && alone(element));
+    found.map(|(_, open)| *open)
 }
 
 /// The delimiter before this field and that right after it; none after it at the end of the prompt.

@@ -103,12 +103,9 @@ pub(crate) fn parse_wanted(
     else {
         return Err(blame(&block));
     };
-    let reason = block
-        .reason
-        .as_ref()
-        .map(|reason| completion[reason.text.clone()].trim())
-        .filter(|reason| !reason.is_empty())
-        .map(str::to_owned);
+    let reason = block.reason.as_ref();
+    let reason = reason.map(|reason| completion[reason.text.clone()].trim());
+    let reason = reason.filter(|it| !it.is_empty()).map(str::to_owned);
     let fields = VerdictFields {
         process,
         outcome,

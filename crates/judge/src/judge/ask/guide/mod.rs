@@ -365,10 +365,8 @@ impl VerdictGuide {
 
     /// The tokens that the next part may begin with.
     fn firsts(&self) -> TokenSet {
-        self.parts
-            .front()
-            .map(TokenPart::firsts)
-            .unwrap_or_default()
+        let next = self.parts.front();
+        next.map(TokenPart::firsts).unwrap_or_default()
     }
 
     /// The thinking did not end in time: the verdict does not fit any more.

@@ -8,6 +8,7 @@ fn doubts_of_the_domain_are_those_before_it_is_said() {
         inside: "domain in".into(),
         least: 0.9,
         rules_must_agree: false,
+        one_reference: false,
     };
     // Two tokens say that it is inside.
     assert!(domain.is_doubtful(&[(1, 0.8)], 2));
