@@ -126,7 +126,7 @@ impl JoinArguments {
                 stands_for(path.clone(), file.to_owned());
                 paths.push(path);
             }
-            if row.get("error").is_some_and(|error| error.get() != "null") {
+            if has_failed(&row) {
                 failed += 1;
                 return Ok(());
             }
@@ -159,6 +159,17 @@ impl JoinArguments {
         }
         Ok(paths)
     }
+}
+
+/// Whether a row has an error instead of an answer, as OpenAI's batches tell it: beside the response, or in it.
+fn has_failed(row: &Raw) -> bool {
+    let value = |key: &str| serde_json::from_str::<Value>(row.get(key)?.get()).ok();
+    let response = value("response").unwrap_or_default();
+    value("error").is_some_and(|error| !error.is_null())
+        || !response["body"]["error"].is_null()
+        || response["status_code"]
+            .as_u64()
+            .is_some_and(|code| code >= 300)
 }
 
 /// A value as it is compared; none of what says nothing: null, blanks, and a table's `nan` and `None`, which are marked.

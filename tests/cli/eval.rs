@@ -281,6 +281,8 @@ fn inputs_that_cannot_be_scored_are_refused() {
         "twice.jsonl",
         [verdict("a", None), verdict("a", None)].join("\n"),
     );
+    let ranks = json!({"responses": [{"id": "a", "score": 0.4}, {"id": "b", "score": 0.9}]});
+    folder.write("ranks.jsonl", ranks.to_string());
     folder.write("bare.jsonl", rollouts(3));
     folder.write(
         "odd.jsonl",
@@ -306,6 +308,14 @@ fn inputs_that_cannot_be_scored_are_refused() {
         (
             vec!["first.jsonl", "--labels", "odd.jsonl"],
             vec!["\"a\"", "outcome_label", "perhaps", "--label-columns"],
+        ),
+        (
+            words("first.jsonl --labels labels.jsonl --label-columns process=nokey"),
+            vec!["no row has a value under `nokey`", "names for process"],
+        ),
+        (
+            vec!["ranks.jsonl", "--labels", "labels.jsonl"],
+            vec!["ranks.jsonl ranks responses", "which are better"],
         ),
         (
             vec!["others.jsonl", "--labels", "labels.jsonl"],

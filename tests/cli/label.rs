@@ -578,9 +578,14 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
     // In another order, as a batch's output may be.
     let failed =
         json!({"custom_id": "b", "response": null, "error": {"message": "expired"}}).to_string();
+    // As the server's own answer.
+    let body = json!({"error": {"message": "slow down"}});
+    let refused =
+        json!({"custom_id": "b", "response": {"status_code": 429, "body": body}, "error": null});
+    let (c, a) = (answer("c", "RESPONSE c"), answer("a", "RESPONSE a"));
     folder.write(
         "outputs.jsonl",
-        [answer("c", "RESPONSE c"), failed, answer("a", "RESPONSE a")].join("\n\n"),
+        [c, failed, refused.to_string(), a].join("\n\n"),
     );
     let label = |more: &str, keys: &str| {
         let line = format!("label outputs.jsonl --all -o labels.jsonl --annotator ada {more}");
@@ -588,7 +593,7 @@ fn the_answers_of_a_batch_are_joined_with_its_requests() {
     };
     let both = "--join requests.jsonl references.jsonl --on custom_id";
     let ran = label(both, "t\nf\n");
-    ran.expect(0, &["1 row is left out, with an error"]);
+    ran.expect(0, &["2 rows are left out, with an error"]);
     for text in [
         "QUESTION c",
         "RESPONSE c",

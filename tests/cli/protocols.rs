@@ -100,6 +100,24 @@ fn rewards_that_a_protocol_cannot_give_are_refused() {
         .expect(2, &["xverify", "--prompt FILE"]);
 }
 
+/// The mean would leave the marks out whose first token is the same.
+#[test]
+fn marks_that_begin_alike_have_no_soft_reward() {
+    let folder = Folder::new();
+    own(&folder);
+    folder.write("in.jsonl", rollouts(1));
+    let marks = "1 = { score = 0.0 }\n5 = { score = 0.5 }\n10 = { score = 1.0 }\n";
+    let (before, _) = OWN.split_once("True = ").unwrap();
+    folder.write("marks.toml", format!("{before}{marks}"));
+    let judge = words("judge in.jsonl --protocol marks.toml --reward soft");
+    folder
+        .run(&judge)
+        .expect(2, &["--reward soft", "begin with the same tokens"]);
+    folder.write("few.toml", format!("{before}{}", marks.replace("10", "9")));
+    let judge = words("judge in.jsonl --protocol few.toml --reward soft --dry-run");
+    folder.run(&judge).expect(0, &[]);
+}
+
 #[test]
 fn faults_of_a_protocol_are_named_with_their_place() {
     let folder = Folder::new();

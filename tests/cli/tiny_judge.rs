@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::common::{Folder, Ran, json_lines, words};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -271,4 +271,34 @@ fn the_template_is_computed_once_a_run_or_once_for_all() {
     std::fs::remove_dir_all(&caches).unwrap();
     std::fs::write(&caches, "a file").unwrap();
     assert_eq!(judge(""), (0, alone));
+}
+
+/// It knows samples with one reference: of several it is shown the one that decides.
+#[test]
+fn of_several_references_the_one_that_the_rules_find_is_shown() {
+    let folder = Folder::new();
+    let row = |id: &str, response: &str| {
+        let question = "Tom has 2 pens. He buys 3 more. How many pens does Tom have now?";
+        let row =
+            json!({"id": id, "question": question, "reference": ["6", "5"], "response": response});
+        format!("{row}\n")
+    };
+    let rows = [
+        row("right", "2 + 3 = 5. The answer is 5."),
+        row("wrong", "2 + 3 = 7. The answer is 7."),
+        row(
+            "open",
+            "2 + 3 = 5 pens, or so some say; others disagree with them about it.",
+        ),
+    ];
+    folder.write("in.jsonl", rows.concat());
+    let verdicts = judge_in(&folder, &folder.path("in.jsonl"), &[]);
+    let of = |id: &str| [&verdicts[id]["status"], &verdicts[id]["reward"]];
+    assert_eq!(of("right"), [&json!("ok"), &json!(1.0)], "{verdicts:?}");
+    assert_eq!(of("wrong"), [&json!("ok"), &json!(0.0)], "{verdicts:?}");
+    assert_eq!(
+        of("open"),
+        [&json!("out_of_domain"), &Value::Null],
+        "{verdicts:?}"
+    );
 }

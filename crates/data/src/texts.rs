@@ -621,8 +621,11 @@ impl Row<'_> {
     fn advice(&self, field: Field, known: &str, columns: &ColumnMap, preset: &Preset) -> String {
         let has = |key: &&str| self.has(key) || self.spelled_otherwise(key).is_some();
         let mut either = ["solution", "final_answer"].into_iter().filter(has);
-        let rubric = preset.paths[Field::Rubric as usize].iter();
-        let rubric = rubric.map(KeyPath::text).find(has);
+        let alone = [(Field::Rubric, "rubric"), (Field::Steps, "first-error")];
+        let alone = alone.into_iter().find_map(|(by, protocol)| {
+            let mut keys = preset.paths[by as usize].iter().map(KeyPath::text);
+            Some((keys.find(has)?, protocol))
+        });
         if field == Field::Question
             && let Some(advice) = &preset.without_question
         {
@@ -640,9 +643,9 @@ impl Row<'_> {
             format!(
                 "`{key}` may be the reference or the response: say which with `--columns reference={key}` or `--columns response={key}`"
             )
-        } else if let (Field::Reference, Some(key)) = (field, rubric) {
+        } else if let (Field::Reference, Some((key, protocol))) = (field, alone) {
             format!(
-                "name its key with `--columns {field}=KEY`, or judge by `{key}` alone, with `--protocol rubric`"
+                "name its key with `--columns {field}=KEY`, or judge by `{key}` alone, with `--protocol {protocol}`"
             )
         } else if let Some(path) = self.path_to(known) {
             format!("if it is that in `{path}`, say so with `--columns {field}={path}`")

@@ -233,6 +233,13 @@ impl Labels {
         verdicts.keep_labelled(&self.samples);
         self.keys.clone_from(&verdicts.kept_keys);
         self.check()?;
+        let is_ranking = verdicts.scored.is_empty() && !verdicts.scores.is_empty();
+        if is_ranking && !self.samples.has_preferences() {
+            bail_usage!(
+                "{} ranks responses: give rows that say which are better (chosen and rejected, as `juror datasets` lists them); these label single ones",
+                path.display()
+            );
+        }
         if verdicts.scored.is_empty() && verdicts.scores.is_empty() {
             bail_usage!(
                 "none of the {} verdicts in {} is on a labelled sample: verdicts and labels meet by id, so give the rows that were \

@@ -214,9 +214,13 @@ fn check_options(
         !protocol.form.has_odds(),
         "no probabilities are recorded of what it says",
     );
+    let alike = when(
+        yields.score && !text.has_choices(),
+        "its labels begin with the same tokens, so that their probabilities are not known",
+    );
     let of_reward = reward.refused_by(protocol, rules);
     let why_not = [
-        ("--reward soft", unknown.filter(|_| is_soft)),
+        ("--reward soft", unknown.or(alike).filter(|_| is_soft)),
         ("--min-confidence", unknown.filter(|_| is_sure)),
         ("--decide-only", unsteered(verdict.decide_only)),
         ("--thinking-budget", unsteered(has_budget)),

@@ -156,7 +156,7 @@ impl Samples {
     /// Where that does not tell which of the two they are.
     pub(crate) fn settle(&mut self, columns: &LabelColumns) -> Result<(), EvalError> {
         let missing = columns.without_rows(self.found);
-        if let Some((field, key)) = missing.filter(|_| !self.labelled.is_empty()) {
+        if let Some((field, key)) = missing.filter(|_| self.count() > 0) {
             let field = field.name();
             let why = format!(
                 "no row has a value under `{key}`, which --label-columns names for {field}"
@@ -251,6 +251,11 @@ impl Samples {
     pub fn labelled_ids(&self) -> impl Iterator<Item = &str> {
         let all = self.first_ids().zip(&self.labelled);
         all.filter_map(|(id, one)| one.has_any().then_some(id))
+    }
+
+    /// Whether a row says which of several responses are better.
+    pub fn has_preferences(&self) -> bool {
+        self.labelled.iter().any(|one| one.preferred.is_some())
     }
 
     /// The number of samples with a label that a verdict can be compared with.

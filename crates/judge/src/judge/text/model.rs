@@ -95,6 +95,11 @@ impl JudgeText {
         self.judge.weighs_thinking || self.judge.domain.as_ref().is_some_and(asks)
     }
 
+    /// Whether its labels are told apart by the tokens with which they begin.
+    pub fn has_choices(&self) -> bool {
+        self.is_elsewhere() || !self.choices.tokens.is_empty()
+    }
+
     /// Whether the judge was not sure enough that it knows such samples, by the doubtful tokens of a completion that begins with the text of those inside.
     pub(crate) fn doubts_domain(&self, completion: &Completion, doubts: Option<&[Doubt]>) -> bool {
         /// The most tokens that spell that text.
@@ -405,7 +410,7 @@ pub const MAX_NEW_TOKENS: usize = 2048;
 pub(crate) const BARE: &str = "{{ messages[-1].content }}";
 
 /// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
-/// begin. A token with which labels of different numbers begin tells nothing.
+/// begin. A token with which labels of different numbers begin tells nothing, and without it there is no mean of scores.
 fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
     let Some(words) = protocol.form.choices() else {
         let [yes, no] = tokenizer.variants(["true", "false"]);
@@ -442,7 +447,8 @@ fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextEr
             }
         }
     }
-    let known = numbers.into_iter();
+    let all = !protocol.yields().score || numbers.values().all(Option::is_some);
+    let known = numbers.into_iter().filter(|_| all);
     let known = known.filter_map(|(token, number)| Some((token, number?)));
     let (tokens, numbers) = known.unzip();
     Ok(Choices { tokens, numbers })
