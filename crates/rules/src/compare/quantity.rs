@@ -11,6 +11,7 @@ use crate::config::BareNumber;
 use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, PARTS, TURNS, kin};
 use crate::lexicon::words::POUNDS;
 use crate::parse;
+
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
     if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
         && a != b
@@ -26,7 +27,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     if gold.percent != pred.percent {
         return shares(gold, pred, context);
     }
-    match (&gold.unit, &pred.unit) {
+    let verdict = match (&gold.unit, &pred.unit) {
         (None, None) if gold.currency.is_some() != pred.currency.is_some() => {
             money(gold, pred, context)
         }
@@ -34,8 +35,18 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
         (Some(a), Some(b)) => both_units(gold, a, pred, b, context),
         (Some(unit), None) => one_unit(gold, unit, pred, context, false),
         (None, Some(unit)) => one_unit(pred, unit, gold, context, true),
+    };
+    // "1 k\Omega" and "9.8 \frac{m}{s^2}" are read as letters.
+    let has_letters =
+        |it: &Quantity| !naming::is_constant(&it.value) && !matches!(it.value, Expr::Add(_));
+    let is_measured = |it: &&Quantity| it.unit.as_ref().is_some_and(|it| it.dimension.is_some());
+    let vague = has_letters(gold) != has_letters(pred) && [gold, pred].iter().any(is_measured);
+    if vague && verdict.equal == Some(false) {
+        return Comparison::open("letters that may be a unit");
     }
+    verdict
 }
+
 fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
     numbers::compare(written(gold), written(pred), context)
 }
@@ -237,6 +248,9 @@ fn one_unit(
     {
         let radians = in_radians(&with.value, unit);
         return ordered(&radians, without, context, swapped);
+    }
+    if verdict.equal == Some(false) && is_one(unit, TURNS) && expressions::has_pi(&without.value) {
+        return Comparison::open("turns against an angle");
     }
     // Basis points may be base pairs, or bits per second.
     if verdict.equal == Some(false) && is_one(unit, PARTS) && without.unit.is_none() {
