@@ -434,13 +434,10 @@ impl Row<'_> {
             found.ok_or_else(|| self.missing(&[field], columns, preset))
         };
         let found = texts(Field::Response)?;
-        let response = <[String; 1]>::try_from(found.texts).map_err(|several| {
-            format!(
-                "`{}` (the response) is {} texts: `juror judge --rules only` compares each",
-                found.key,
-                several.len()
-            )
-        });
+        let (key, count) = (&found.key, found.texts.len());
+        let why = "`juror judge --rules only` compares each";
+        let response = <[String; 1]>::try_from(found.texts)
+            .map_err(|_| format!("`{key}` (the response) is {count} texts: {why}"));
         let id = self.field(Field::Id, columns, preset, &mut |_, _, _| {})?;
         let [response] = response?;
         let id = id.map(|mut id| id.texts.swap_remove(0));
@@ -667,7 +664,7 @@ impl Row<'_> {
 
 /// Whether a key is nearly another: it holds it, or has its letters but one.
 fn is_near(key: &str, known: &str) -> bool {
-    let without = |rest: String, one: char| rest.replacen(one, "", 1);
+    let without = |rest: String, one| rest.replacen(one, "", 1);
     let rest = known.chars().fold(key.to_lowercase(), without);
     let has_letters = key.len() + 1 >= known.len() + rest.len() && rest.len() < 2;
     known.len() > 3 && (has_letters || key.contains(known))

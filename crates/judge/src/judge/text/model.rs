@@ -433,6 +433,8 @@ fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextEr
             }
         }
     }
+    // A token of its own tells no label.
+    let space = tokenizer.encode_trusted_at(" ", Place::Within)?;
     for (word, number) in words {
         let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
         let mut capital = lower.clone();
@@ -441,7 +443,8 @@ fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextEr
         }
         for spelling in [word, &lower, &upper, &capital] {
             for text in [spelling.to_owned(), format!(" {spelling}")] {
-                if let Some(token) = tokenizer.encode_trusted_at(&text, Place::Within)?.first() {
+                let tokens = tokenizer.encode_trusted_at(&text, Place::Within)?;
+                if let Some(token) = tokens.iter().find(|it| !space.contains(it)) {
                     add(*token, number);
                 }
             }
