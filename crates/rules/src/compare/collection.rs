@@ -107,10 +107,8 @@ fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Compari
         return Comparison::different("list", "the same things with other numbers");
     }
     // Solutions given twice are the same solutions.
-    let solutions = gold
-        .iter()
-        .chain(pred)
-        .all(|part| matches!(part, Answer::Tuple(_)));
+    let is_tuple = |part: &Answer| matches!(part, Answer::Tuple(_));
+    let solutions = gold.iter().chain(pred).all(is_tuple);
     matching::unordered(gold, pred, solutions, context)
 }
 

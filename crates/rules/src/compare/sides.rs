@@ -15,11 +15,8 @@ pub(super) fn compare(
         return Comparison::open("chains of different length");
     }
     let in_order = |pred: &mut dyn Iterator<Item = &Answer>, context: &mut Context<'_>| {
-        let parts = gold
-            .sides
-            .iter()
-            .zip(pred)
-            .map(|(a, b)| context.answers(a, b));
+        let parts = gold.sides.iter().zip(pred);
+        let parts = parts.map(|(a, b)| context.answers(a, b));
         Comparison::all("relation", parts)
     };
     if gold.operators == pred.operators {

@@ -135,11 +135,8 @@ fn matches(items: &[Item], tokens: &[Token], at: usize) -> Option<usize> {
                 .flatten()
         }
         Item::Gap(most, words) => {
-            let passed = tokens
-                .iter()
-                .skip(at)
-                .take(*most)
-                .take_while(|it| it.word || !words);
+            let near = tokens.iter().skip(at).take(*most);
+            let passed = near.take_while(|it| it.word || !words);
             (at..=at + passed.count()).find_map(|from| matches(rest, tokens, from))
         }
     }

@@ -433,10 +433,8 @@ fn is_currency(text: &str, content: usize, next: usize) -> bool {
         return !inner.contains(['\\', '^', '_', '=']) && prose_words(inner) > 4;
     }
     let after_letter = text[..content - 1].ends_with(|last: char| last.is_ascii_alphabetic());
-    let next_digit = text
-        .as_bytes()
-        .get(next + 1)
-        .is_some_and(u8::is_ascii_digit);
+    let after = text.as_bytes().get(next + 1);
+    let next_digit = after.is_some_and(u8::is_ascii_digit);
     after_letter
         || inner.ends_with(char::is_whitespace)
         || next_digit

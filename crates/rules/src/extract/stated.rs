@@ -164,11 +164,8 @@ fn stated_ratio<'t>(
 }
 
 fn choose(source: Source<'_, '_>, all: &[Item], start: usize) -> Option<(usize, usize)> {
-    let segment = all
-        .iter()
-        .filter(|item| !item.negated)
-        .map(|item| item.segment)
-        .max()?;
+    let said = all.iter().filter(|item| !item.negated);
+    let segment = said.map(|item| item.segment).max()?;
     let within: Vec<usize> = (0..all.len())
         .filter(|&index| all[index].segment == segment && !all[index].negated)
         .collect();

@@ -56,12 +56,9 @@ pub(super) fn arrange(mut items: Vec<Answer>, separators: &[Separator]) -> Answe
             items = whole;
             continue;
         }
-        let groups = groups
-            .into_iter()
-            .zip(inner)
-            .map(|(group, own)| arrange(group, &own))
-            .collect();
-        return Answer::List(groups);
+        let groups = groups.into_iter().zip(inner);
+        let groups = groups.map(|(group, own)| arrange(group, &own));
+        return Answer::List(groups.collect());
     }
     inherit_left_side(&mut items);
     merge_compound(&mut items, separators);
