@@ -189,8 +189,9 @@ class LibraryJudgeResourcesServer(JurorResourcesServer):
 
     def get_key_metrics(self, agent_metrics: dict[str, Any]) -> dict[str, Any]:
         """Those that are shown first."""
-        tokens = ("mean/input_tokens", "mean/output_tokens")
-        key = {name: agent_metrics[name] for name in tokens if name in agent_metrics}
+        # The accuracies are of those that the library or the judge was asked for: only the reward is of all.
+        means = ("mean/reward", "mean/input_tokens", "mean/output_tokens")
+        key = {name: agent_metrics[name] for name in means if name in agent_metrics}
         key.update(highest_k_metrics(agent_metrics, "pass@1[avg-of-{k}]"))
         for name in ("pass@{k}", "majority@{k}"):
             key.update(highest_k_metrics(agent_metrics, name, exclude_names=["no_answer"]))
