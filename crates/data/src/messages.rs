@@ -116,7 +116,9 @@ impl Messages {
             return None;
         }
         let messages: Vec<Message> = serde_json::from_str(json).ok()?;
-        let messages: Vec<Message> = messages.into_iter().filter_map(Message::bare).collect();
+        let is_list = messages.len() > 1;
+        let messages = messages.into_iter().filter_map(|it| it.bare(is_list));
+        let messages: Vec<Message> = messages.collect();
         let have_roles = messages.iter().all(|message| message.role().is_some());
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
@@ -131,19 +133,23 @@ impl Messages {
         messages.0.iter().all(is_message).then_some(messages)
     }
 
+    /// Whether a path to the texts of a role finds some.
+    pub(super) fn names(&self, role: &str) -> bool {
+        let mut all = self.0.iter();
+        all.any(|it| it.role.as_deref() == Some(role) && it.content.is_some())
+    }
+
     /// Refuses unknown roles, since what they say would be left out.
     pub(super) fn check_roles(&self) -> Result<(), String> {
-        let is_unknown = |role: &&str| !is_known(role);
-        match self.0.iter().filter_map(Message::role).find(is_unknown) {
-            Some(role) => {
-                let known: Vec<&str> = roles().map(|[role, ..]| role).collect();
-                let known = known.join(", ");
-                Err(format!(
-                    "chat messages with the role `{role}`, which is not known: the roles are {known}"
-                ))
-            }
-            None => Ok(()),
-        }
+        let mut all = self.0.iter().filter_map(Message::role);
+        let Some(role) = all.find(|role| !is_known(role)) else {
+            return Ok(());
+        };
+        let known: Vec<&str> = roles().map(|[role, ..]| role).collect();
+        let known = known.join(", ");
+        Err(format!(
+            "chat messages with the role `{role}`, which is not known: the roles are {known}"
+        ))
     }
 
     /// The question: the last turn of the user; if there are others before it, all of them as a [`conversation`]. The system prompt is for the model that
@@ -310,9 +316,10 @@ fn plain(mut message: Value) -> Value {
 }
 
 impl Message {
-    /// The message itself, without what is around it. A Responses API's thinking is none; its calls of tools and their results are turns.
-    fn bare(self) -> Option<Self> {
-        if self.role().is_none()
+    /// The message itself, without what is around it. In a Responses API's list thinking is none; calls of tools and their results are turns.
+    fn bare(self, is_of_list: bool) -> Option<Self> {
+        if is_of_list
+            && self.role().is_none()
             && let part = json!({"type": self.kind})
             && let Ok(ContentPart::LeftOut(name)) = ContentPart::read(&part)
         {

@@ -696,7 +696,8 @@ impl FieldTexts {
             let part = ["", "[type=text].text"][usize::from(why.contains("(a part of"))];
             let path = format!("'{field}={key}[role={whose}].content{part}'");
             let advice = format!("; texts within it are named by a path, as `--columns {path}`");
-            let advice = if self.is_fixed { "" } else { &*advice };
+            let is_advice = !self.is_fixed && messages.names(whose);
+            let advice = if is_advice { &*advice } else { "" };
             format!("`{key}` (the {}) is {why}{advice}", noun(field))
         })?;
         self.texts.push(turn.text);

@@ -233,7 +233,8 @@ impl RowReader for Csv {
         let record = &self.record;
         let bad = |row: &mut Vec<u8>, why: String| {
             row.clear();
-            row.extend_from_slice(record.raw.trim_ascii_end());
+            let end = record.raw.iter().rposition(|it| !b"\r\n".contains(it));
+            row.extend_from_slice(&record.raw[..end.map_or(0, |end| end + 1)]);
             Ok(Next::Bad(why))
         };
         if let Some((opens, lines)) = record.unclosed {

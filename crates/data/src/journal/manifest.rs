@@ -200,13 +200,8 @@ fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Di
         });
         return;
     };
-    let at = |key: &str| {
-        if field.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{field}.{key}")
-        }
-    };
+    let dot = if field.is_empty() { "" } else { "." };
+    let at = |key: &str| format!("{field}{dot}{key}");
     let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     let added = now_fields.keys();
     let added = added.filter(|key| !earlier_fields.contains_key(*key));

@@ -377,10 +377,9 @@ impl Loader<'_> {
             let met = self.contents.entry(key).or_insert(0);
             *met += 1;
             let number = *met;
-            let id = if number == 1 {
-                content.to_owned()
-            } else {
-                Sample::numbered_id(content, number)
+            let id = match number {
+                1 => content.to_owned(),
+                _ => Sample::numbered_id(content, number),
             };
             // If another row has that id as its own, the next number is tried.
             if let Ok(id) = self.claim(id, place) {

@@ -222,11 +222,9 @@ impl<T: DeserializeOwned, F: FnMut(T) -> io::Result<()>> Write for JsonLineSink<
 /// The text, with a `'` before it if a spreadsheet would take it for a formula.
 fn without_formula(text: String) -> String {
     // Some programs skip a tab or a line break before the formula.
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
-        format!("'{text}")
-    } else {
-        text
-    }
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let mark = if is_formula { "'" } else { "" };
+    mark.to_owned() + &text
 }
 
 /// Writes the lines from `fill` as CSV, with a header; with `quotes` a spreadsheet takes no text in it for a formula.

@@ -110,7 +110,7 @@ impl PromptTemplate {
         refuse_private_characters(text)?;
         let is_jinja = |line: &str| {
             let marks = [["{%", "%}"], ["{#", "#}"]];
-            let pair = |[open, close]: [&str; 2]| Some(line[line.find(open)?..].contains(close));
+            let pair = |[open, close]: [&str; 2]| Some(line.split_once(open)?.1.contains(close));
             marks.into_iter().any(|marks| pair(marks) == Some(true))
         };
         if let Some(line) = text.lines().position(is_jinja) {
@@ -383,7 +383,7 @@ mod tests {
             ),
             ("{{}}", "line 1", "unknown slot"),
             ("{% if a %}{{ question }}", "line 1", "not rendered"),
-            ("a {#1}\nb {# c #}", "line 2", "not rendered"),
+            ("a {#1} {#}\nb {# c #}", "line 2", "not rendered"),
         ] {
             let message = PromptTemplate::parse(text).unwrap_err().to_string();
             assert!(message.contains(line), "{message}");

@@ -38,7 +38,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     };
     // "1 k\Omega" and "9.8 \frac{m}{s^2}" are read as letters.
     let has_letters =
-        |it: &Quantity| !naming::is_constant(&it.value) && !matches!(it.value, Expr::Add(_));
+        |it: &Quantity| !naming::is_constant(&it.value) && matches!(it.value, Expr::Multiply(_));
     let is_measured = |it: &&Quantity| it.unit.as_ref().is_some_and(|it| it.dimension.is_some());
     let vague = has_letters(gold) != has_letters(pred) && [gold, pred].iter().any(is_measured);
     if vague && verdict.equal == Some(false) {

@@ -1,6 +1,5 @@
 //! From a sample to the engine's request: prompt tokens, random key, guide or stop rule.
 
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -68,14 +67,10 @@ impl<'a> RequestBuilder<'a> {
                 return Err(NotAsked::Skipped);
             }
             let max_new = self.options.max_new_tokens;
-            let mut sample = Cow::Borrowed(&subject.sample);
             let domain = self.text.judge.domain.as_ref();
-            if domain.is_some_and(|it| it.one_reference) && !sample.alternatives.is_empty() {
-                let one = self.verdicts.with_one_reference(subject);
-                let outside = || NotAsked::Without(Status::OutOfDomain, SEVERAL.to_owned());
-                sample = Cow::Owned(one.ok_or_else(outside)?);
-            }
-            let prompt = self.text.prompt(&self.options.shown(&sample), max_new);
+            let outside = || NotAsked::Without(Status::OutOfDomain, SEVERAL.to_owned());
+            let shown = self.verdicts.shown(domain, subject).ok_or_else(outside)?;
+            let prompt = self.text.prompt(&shown, max_new);
             let prompt =
                 prompt.map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
             prompt.map_err(|tokens| {

@@ -162,16 +162,24 @@ impl<'a> VerdictBuilder<'a> {
         subject.by_rules.get_or_init(verify)
     }
 
-    /// The sample with the one of its references that decides by the rules; `None` where they do not tell.
-    pub(crate) fn with_one_reference(&self, subject: &Subject) -> Option<Sample> {
+    /// A sample as a judge with this domain sees it: where it knows samples with one reference, with the one that decides by the rules. `None` where they
+    /// do not tell.
+    pub(crate) fn shown<'s>(
+        &self,
+        domain: Option<&Domain>,
+        subject: &'s Subject,
+    ) -> Option<Cow<'s, Sample>> {
         let (sample, rules) = (&subject.sample, &self.options.outcome_rules);
+        if !domain.is_some_and(|it| it.one_reference) || sample.alternatives.is_empty() {
+            return Some(self.options.shown(sample));
+        }
         let is_met = |it: &&String| rules.verify(it, &sample.student_answer).outcome == Some(true);
         let met = sample.alternatives.iter().find(is_met);
         let is_none = self.verify(subject).outcome == Some(false);
         let shown = met.or(sample.alternatives.first().filter(|_| is_none))?;
         let mut sample = sample.clone();
         sample.reference_answer.clone_from(shown);
-        Some(sample)
+        Some(Cow::Owned(self.options.shown(&sample).into_owned()))
     }
 
     /// Fills in what follows from status, process and outcome.
@@ -379,7 +387,7 @@ impl<'a> VerdictBuilder<'a> {
         if verdict.status == Status::Ok {
             self.check_certainty(&mut verdict, text);
         }
-        verdict.raw = self.raw(verdict.status, text, sample, answer.written, completion);
+        verdict.raw = self.raw(verdict.status, text, subject, answer.written, completion);
         self.settle(verdict)
     }
 
@@ -595,15 +603,16 @@ impl<'a> VerdictBuilder<'a> {
         &self,
         status: Status,
         text: &JudgeText,
-        sample: &Sample,
+        subject: &Subject,
         written: String,
         completion: &Completion,
     ) -> Option<Raw> {
         if self.options.raw {
             // The tokens of a server that is asked in text are not known.
             let are_known = text.endpoint.as_ref().is_none_or(|one| !one.takes_text);
+            let shown = self.shown(text.judge.domain.as_ref(), subject);
             Some(Raw {
-                prompt: Some(text.prompts.text(&self.options.shown(sample))),
+                prompt: shown.map(|shown| text.prompts.text(&shown)),
                 prompt_tokens: are_known.then(|| completion.prompt.clone()),
                 completion: written,
                 completion_tokens: are_known.then(|| completion.tokens.clone()),
