@@ -311,7 +311,7 @@ fn inputs_that_cannot_be_scored_are_refused() {
         ),
         (
             words("first.jsonl --labels labels.jsonl --label-columns process=nokey"),
-            vec!["no row has a value under `nokey`", "names for process"],
+            vec!["no row has `nokey`", "--label-columns"],
         ),
         (
             vec!["ranks.jsonl", "--labels", "labels.jsonl"],

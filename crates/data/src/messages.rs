@@ -115,10 +115,9 @@ impl Messages {
         if elements.iter().any(|it| !it.get().starts_with('{')) {
             return None;
         }
-        let messages: Vec<Message> = serde_json::from_str(json).ok()?;
-        let is_list = messages.len() > 1;
-        let messages = messages.into_iter().filter_map(|it| it.bare(is_list));
-        let messages: Vec<Message> = messages.collect();
+        let all: Vec<Message> = serde_json::from_str(json).ok()?;
+        let is_chat = all.iter().any(|it| it.role.is_some());
+        let messages: Vec<_> = all.into_iter().filter_map(|it| it.bare(is_chat)).collect();
         let have_roles = messages.iter().all(|message| message.role().is_some());
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
@@ -316,9 +315,9 @@ fn plain(mut message: Value) -> Value {
 }
 
 impl Message {
-    /// The message itself, without what is around it. In a Responses API's list thinking is none; calls of tools and their results are turns.
-    fn bare(self, is_of_list: bool) -> Option<Self> {
-        if is_of_list
+    /// The message itself, without what is around it. Among others, a Responses API's thinking is none; its calls of tools and their results are turns.
+    fn bare(self, is_of_chat: bool) -> Option<Self> {
+        if is_of_chat
             && self.role().is_none()
             && let part = json!({"type": self.kind})
             && let Ok(ContentPart::LeftOut(name)) = ContentPart::read(&part)

@@ -42,15 +42,15 @@ pub(super) fn prepare(schema: &mut Value) -> Result<(), String> {
 /// A pattern whose classes of all signs but some are without NUL too: in one with every control character `llguidance` has `"` and `\` as well.
 fn without_nul(pattern: &str) -> String {
     let (mut told, mut before) = (String::new(), None);
-    for sign in pattern.chars() {
-        // Directly after `[^`, `]` is a sign and no end. After a range, `-` is a sign.
-        if before == Some('^') && sign != ']' {
+    for (at, sign) in pattern.char_indices() {
+        // There `]` is a sign and no end, and two of a sign are an operator. After a range, `-` is a sign.
+        let stays = |other: &str| pattern[at..].starts_with(other);
+        if before == Some('^') && !["]", "--", "&&", "~~"].into_iter().any(stays) {
             told.push_str(r"\x00-\x00");
         }
         told.push(sign);
         before = match (before, sign) {
-            (Some('\\'), _) => None,
-            (Some('['), '^') | (_, '[' | '\\') => Some(sign),
+            (Some('['), '^') | (None | Some('[' | '^'), '[' | '\\') => Some(sign),
             _ => None,
         };
     }

@@ -155,11 +155,10 @@ impl LabelColumns {
         Keep::parse(keys).where_there()
     }
 
-    /// The first field whose key the user named and no row has, with the key. A field that is not named has several.
-    pub(crate) fn without_rows(&self, found: [bool; 5]) -> Option<(LabelField, &str)> {
-        let mut named = self.keys.iter().filter(|(_, keys)| keys.len() == 1);
-        let (field, keys) = named.find(|(field, _)| !found[*field as usize])?;
-        Some((*field, &keys[0]))
+    /// The keys that the user named for a field. One that is not named has several.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &String> {
+        let named = self.keys.iter().filter(|(_, keys)| keys.len() == 1);
+        named.flat_map(|(_, keys)| keys)
     }
 
     pub fn keys(&self, field: LabelField) -> &[String] {
@@ -207,8 +206,7 @@ impl LabelColumns {
                 None => continue,
             };
         }
-        let found = LabelField::ALL.map(|field| self.find(field, row).is_some());
-        self.read(&own).map(|label| Label { found, ..label })
+        self.read(&own)
     }
 
     pub(crate) fn read(&self, row: &Map<String, Value>) -> Result<Label, String> {
@@ -249,7 +247,6 @@ impl LabelColumns {
             overall,
             process,
             seen,
-            found: LabelField::ALL.map(|field| self.find(field, row).is_some()),
             subject: name(LabelField::Subject),
             answer_type: name(LabelField::AnswerType),
         };
@@ -379,8 +376,6 @@ pub struct Label {
     pub(crate) answer_type: Option<String>,
     /// The letters in it, of outcome, overall and process.
     pub(crate) seen: [LettersSeen; 3],
-    /// The fields that its row has a value for.
-    pub(crate) found: [bool; 5],
 }
 
 impl Label {

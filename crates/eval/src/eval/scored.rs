@@ -84,8 +84,6 @@ pub struct Samples {
     /// The letters that labels are, by field, and which fields of which labels are `C`.
     letters: [LettersSeen; 3],
     open: HashMap<u32, [bool; 3]>,
-    /// The fields of labels that some row has.
-    found: [bool; 5],
 }
 
 impl Samples {
@@ -131,7 +129,6 @@ impl Samples {
         for (all, seen) in self.letters.iter_mut().zip(label.seen) {
             all.add(seen);
         }
-        self.found = std::array::from_fn(|at| self.found[at] | label.found[at]);
         if label.is_open() {
             self.open.insert(place, label.seen.map(|seen| seen.open));
         } else {
@@ -155,14 +152,6 @@ impl Samples {
     /// # Errors
     /// Where that does not tell which of the two they are.
     pub(crate) fn settle(&mut self, columns: &LabelColumns) -> Result<(), EvalError> {
-        let missing = columns.without_rows(self.found);
-        if let Some((field, key)) = missing.filter(|_| self.count() > 0) {
-            let field = field.name();
-            let why = format!(
-                "no row has a value under `{key}`, which --label-columns names for {field}"
-            );
-            return Err(EvalError::Unusable(why));
-        }
         let meaning = columns.meaning(&self.letters);
         let [outcome, overall, process] = meaning.map_err(EvalError::Unusable)?;
         for (place, open) in self.open.drain() {
@@ -207,23 +196,27 @@ impl Samples {
     ) -> Result<Self, EvalError> {
         let mut samples = Self::default();
         let mut wrong = None;
+        let mut missing: Vec<&String> = columns.named().collect();
         let options = LoadOptions {
             keep: columns.keep(),
             columns: options.columns.with_needs(Needs::nothing()),
             ..options
         };
-        each(
-            inputs,
-            &options,
-            &mut |sample, place| match columns.read_of(&sample.kept, place) {
+        each(inputs, &options, &mut |sample, place| {
+            missing.retain(|key| !sample.kept.contains_key(*key));
+            match columns.read_of(&sample.kept, place) {
                 Ok(label) => samples.add_sample(sample, label),
                 Err(why) => {
                     wrong.get_or_insert_with(|| format!("sample {:?}: {why}", sample.id));
                 }
-            },
-        )?;
+            }
+        })?;
         if let Some(why) = wrong {
             return Err(EvalError::Unusable(no_label(&why)));
+        }
+        if let (Some(key), 1..) = (missing.first(), samples.count()) {
+            let why = format!("no row has `{key}`, which --label-columns names");
+            return Err(EvalError::Unusable(why));
         }
         samples.settle(columns)?;
         Ok(samples)

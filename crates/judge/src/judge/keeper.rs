@@ -103,10 +103,9 @@ impl Keeper<'_> {
         let mut stdout = std::io::stdout().lock();
         let ready = self.judged.finished.ready(stream.lines);
         let ready = ready.inspect(|_| stream.lines += 1);
-        self.journal
-            .copy(ready, &mut stdout)
-            .and_then(|()| stdout.flush())
-            .map_err(JudgeError::Stdout)
+        let copied = self.journal.copy(ready, &mut stdout);
+        let copied = copied.and_then(|()| stdout.flush());
+        copied.map_err(JudgeError::Stdout)
     }
 }
 

@@ -39,8 +39,6 @@ impl Guide for StopTexts {
 }
 
 pub(super) fn first(written: &str, texts: &[String]) -> Option<usize> {
-    texts
-        .iter()
-        .filter_map(|text| written.find(text.as_str()))
-        .min()
+    let find = |text: &String| written.find(text.as_str());
+    texts.iter().filter_map(find).min()
 }

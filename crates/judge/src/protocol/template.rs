@@ -9,6 +9,9 @@
 //! that a field can make no control token. Each field is substituted once and never looked at again: a `{{ question }}` inside an answer stays what it is.
 
 use std::fmt;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::delimiters::Delimiters;
 
@@ -108,14 +111,12 @@ impl PromptTemplate {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         refuse_private_characters(text)?;
-        let is_jinja = |line: &str| {
-            let marks = [["{%", "%}"], ["{#", "#}"]];
-            let pair = |[open, close]: [&str; 2]| Some(line.split_once(open)?.1.contains(close));
-            marks.into_iter().any(|marks| pair(marks) == Some(true))
-        };
-        if let Some(line) = text.lines().position(is_jinja) {
+        // `{#}` is neither beginning nor end.
+        static JINJA: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(r"\{%[^%\n]*%\}|\{#[^#\n]*[^#{\n]#\}").ok());
+        if let Some(found) = JINJA.as_ref().and_then(|jinja| jinja.find(text)) {
             let what = "Jinja's `{% … %}` and `{# … #}` are not rendered: take them out";
-            return Err(wrong(line + 1, what));
+            return Err(wrong(line_of(text, found.start()), what));
         }
         let mut parts = Vec::new();
         let mut plain_from = 0;

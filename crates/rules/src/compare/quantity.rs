@@ -9,7 +9,7 @@ use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 use crate::config::BareNumber;
 use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, PARTS, TURNS, kin};
-use crate::lexicon::words::POUNDS;
+use crate::lexicon::words::{POUNDS, UNIT_PREFIX};
 use crate::parse;
 
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
@@ -27,7 +27,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     if gold.percent != pred.percent {
         return shares(gold, pred, context);
     }
-    let verdict = match (&gold.unit, &pred.unit) {
+    match (&gold.unit, &pred.unit) {
         (None, None) if gold.currency.is_some() != pred.currency.is_some() => {
             money(gold, pred, context)
         }
@@ -35,16 +35,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
         (Some(a), Some(b)) => both_units(gold, a, pred, b, context),
         (Some(unit), None) => one_unit(gold, unit, pred, context, false),
         (None, Some(unit)) => one_unit(pred, unit, gold, context, true),
-    };
-    // "1 k\Omega" and "9.8 \frac{m}{s^2}" are read as letters.
-    let has_letters =
-        |it: &Quantity| !naming::is_constant(&it.value) && matches!(it.value, Expr::Multiply(_));
-    let is_measured = |it: &&Quantity| it.unit.as_ref().is_some_and(|it| it.dimension.is_some());
-    let vague = has_letters(gold) != has_letters(pred) && [gold, pred].iter().any(is_measured);
-    if vague && verdict.equal == Some(false) {
-        return Comparison::open("letters that may be a unit");
     }
-    verdict
 }
 
 fn plain(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
@@ -162,7 +153,12 @@ fn both_units(
         let moles = a.size == b.size && (0..TURNS).all(same);
         let parts = dimension_a[PARTS] != dimension_b[PARTS];
         let kin = kin(*dimension_a) == kin(*dimension_b);
-        let vague = mixed(a, b) || mixed(b, a) || kin || moles || parts;
+        // Ounces of a liquid are fluid ones, minutes of an angle those of arc.
+        let of = |a: &Unit, b: &Unit| {
+            let prefix = a.name.strip_suffix(&*b.name).map(str::trim_end);
+            prefix.is_some_and(|it| UNIT_PREFIX.contains(it))
+        };
+        let vague = mixed(a, b) || mixed(b, a) || kin || moles || parts || of(a, b) || of(b, a);
         if vague && plain(gold, pred, context).equal != Some(false) {
             return Comparison::open("two units that may be said of one thing");
         }

@@ -1,7 +1,5 @@
 //! Whether a text is words, and no formula that could not be read.
 
-use unicode_normalization::UnicodeNormalization;
-
 use super::letters::{self, Run, is_wordlike};
 use super::plain::plain_text;
 use super::runs::is_word_letter;
@@ -149,7 +147,10 @@ pub(super) fn substance(text: &str, plain: &str) -> Option<String> {
         .trim_start_matches("\\ce")
         .chars()
         .filter(|c| !matches!(c, '_' | ' '))
-        .nfkc()
+        .map(|c| match c {
+            '₀'..='₉' => char::from_digit(c as u32 - '₀' as u32, 10).unwrap_or(c),
+            other => other,
+        })
         .collect();
     let mut rest = name.as_str();
     let (mut elements, mut digits, mut long) = (0, 0, 0);

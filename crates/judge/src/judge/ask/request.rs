@@ -70,9 +70,8 @@ impl<'a> RequestBuilder<'a> {
             let domain = self.text.judge.domain.as_ref();
             let outside = || NotAsked::Without(Status::OutOfDomain, SEVERAL.to_owned());
             let shown = self.verdicts.shown(domain, subject).ok_or_else(outside)?;
-            let prompt = self.text.prompt(&shown, max_new);
-            let prompt =
-                prompt.map_err(|error| NotAsked::Without(Status::Failed, error.to_string()))?;
+            let failed = |why: TextError| NotAsked::Without(Status::Failed, why.to_string());
+            let prompt = self.text.prompt(&shown, max_new).map_err(failed)?;
             prompt.map_err(|tokens| {
                 let error = format!(
                     "{tokens} prompt tokens and up to {max_new} new ones exceed the model's context of {}; a smaller \

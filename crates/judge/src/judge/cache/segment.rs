@@ -183,11 +183,8 @@ impl Writer {
         let time = time.unwrap_or_default();
         let prefix = format!("{:x}-{:08x}-", time.as_secs(), time.subsec_nanos());
         let mut builder = tempfile::Builder::new();
-        builder
-            .prefix(&prefix)
-            .suffix(ENDING)
-            .rand_bytes(12)
-            .append(true);
+        builder.prefix(&prefix).suffix(ENDING);
+        builder.rand_bytes(12).append(true);
         #[cfg(unix)]
         {
             // Others who use the folder may read it, as far as the user's mask lets them.

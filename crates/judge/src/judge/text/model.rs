@@ -410,7 +410,7 @@ pub const MAX_NEW_TOKENS: usize = 2048;
 pub(crate) const BARE: &str = "{{ messages[-1].content }}";
 
 /// The tokens whose odds are recorded: those of True and False, or those with which the spellings of the protocol's labels
-/// begin. A token with which labels of different numbers begin tells nothing, and without it there is no mean of scores.
+/// begin. A token with which labels of different numbers begin tells nothing; where two as declared do, there is no mean of scores.
 fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextError> {
     let Some(words) = protocol.form.choices() else {
         let [yes, no] = tokenizer.variants(["true", "false"]);
@@ -433,9 +433,11 @@ fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextEr
             }
         }
     }
-    // A token of its own tells no label.
-    let space = tokenizer.encode_trusted_at(" ", Place::Within)?;
+    let (mut firsts, mut alike) = (BTreeMap::new(), false);
     for (word, number) in words {
+        let tokens = tokenizer.encode_trusted_at(word, Place::Within)?;
+        let known = firsts.insert(tokens.first().copied(), number.to_bits());
+        alike |= known.is_some_and(|known| known != number.to_bits());
         let (lower, upper) = (word.to_lowercase(), word.to_uppercase());
         let mut capital = lower.clone();
         if let Some(first) = capital.get_mut(..1) {
@@ -443,15 +445,15 @@ fn choices(protocol: &Protocol, tokenizer: &Tokenizer) -> Result<Choices, TextEr
         }
         for spelling in [word, &lower, &upper, &capital] {
             for text in [spelling.to_owned(), format!(" {spelling}")] {
-                let tokens = tokenizer.encode_trusted_at(&text, Place::Within)?;
-                if let Some(token) = tokens.iter().find(|it| !space.contains(it)) {
+                if let Some(token) = tokenizer.encode_trusted_at(&text, Place::Within)?.first() {
                     add(*token, number);
                 }
             }
         }
     }
-    let all = !protocol.yields().score || numbers.values().all(Option::is_some);
-    let known = numbers.into_iter().filter(|_| all);
+    let known = numbers
+        .into_iter()
+        .filter(|_| !(alike && protocol.yields().score));
     let known = known.filter_map(|(token, number)| Some((token, number?)));
     let (tokens, numbers) = known.unzip();
     Ok(Choices { tokens, numbers })
