@@ -220,11 +220,11 @@ impl<T: DeserializeOwned, F: FnMut(T) -> io::Result<()>> Write for JsonLineSink<
 }
 
 /// The text, with a `'` before it if a spreadsheet would take it for a formula.
-fn without_formula(text: String) -> String {
+fn without_formula(text: &str) -> String {
     // Some programs skip a tab or a line break before the formula.
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let mark = if is_formula { "'" } else { "" };
-    mark.to_owned() + &text
+    mark.to_owned() + text
 }
 
 /// Writes the lines from `fill` as CSV, with a header; with `quotes` a spreadsheet takes no text in it for a formula.
@@ -235,7 +235,7 @@ pub(super) fn write_csv(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let cell = |value: &Value| match value {
-        Value::String(text) if quotes => without_formula(text.clone()),
+        Value::String(text) if quotes => without_formula(text),
         value => text(value),
     };
     let mut table = csv::Writer::from_writer(writer);
