@@ -1,5 +1,6 @@
 //! From a completion to a verdict: the answer is read by the protocol, the rules add theirs, the reward follows.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::reading::{confidence, expected_of_choices, read, read_answer, read_of_grammar};
@@ -334,7 +335,7 @@ impl<'a> VerdictBuilder<'a> {
                 if completion.counted.is_some() {
                     verdict.usage = usage_of(completion, guided);
                 }
-                verdict.raw = self.raw(status, text, sample, written.clone(), completion);
+                verdict.raw = self.raw(status, text, subject, written.clone(), completion);
             }
             return verdict;
         }
