@@ -108,12 +108,12 @@ impl PromptTemplate {
     /// An unknown or repeated slot, a `{{` that is not closed on its line, a missing field, Jinja's statements, or a private character;
     /// each with its line.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        refuse_private_characters(text)?;
         // `{#}` is neither beginning nor end.
         static JINJA: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r"\{%[^%\n]*%\}|\{#[^#\n]*[^#{\n]#\}").ok());
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        refuse_private_characters(text)?;
         if let Some(found) = JINJA.as_ref().and_then(|jinja| jinja.find(text)) {
             let what = "Jinja's `{% … %}` and `{# … #}` are not rendered: take them out";
             return Err(wrong(line_of(text, found.start()), what));
