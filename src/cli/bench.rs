@@ -146,9 +146,8 @@ pub(super) fn run(arguments: &BenchArguments) -> Result<u8, Failure> {
         return Err(anyhow!("nothing was measured")).or_fail();
     };
     let rows = report.rows().into_iter();
-    let table: String = rows
-        .map(|(what, figure)| format!("{what:22} {figure}\n"))
-        .collect();
+    let rows = rows.map(|(what, figure)| format!("{what:22} {figure}\n"));
+    let table = rows.collect::<Vec<_>>().concat();
     let document = match arguments.json {
         Some(_) => Some(document(arguments, &bench, &workload, report, &reports).or_fail()?),
         None => None,
