@@ -71,8 +71,7 @@ fn every_kind_of_bad_line_says_what_is_wrong() {
         ),
         (
             br#"{"question": "q", "answer": "1", "response": [{"role": "user", "content": "r"}]}"#,
-            "`response` (the response) is chat messages whose last turn is not the assistant's; texts within it are named by a path, as \
-             `--columns 'response=response[role=assistant].content'`",
+            "`response` (the response) is chat messages whose last turn is not the assistant's",
         ),
         (
             br#"{"question": "q", "answer": " ", "response": "r"}"#,
