@@ -9,7 +9,7 @@ use crate::algebra::{Constant, Expr, Rational};
 use crate::answer::{Quantity, Unit};
 use crate::config::BareNumber;
 use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, PARTS, TURNS, kin};
-use crate::lexicon::words::{POUNDS, UNIT_PREFIX};
+use crate::lexicon::words::{POUNDS, TACIT_PREFIX};
 use crate::parse;
 
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
@@ -156,7 +156,7 @@ fn both_units(
         // Ounces of a liquid are fluid ones, minutes of an angle those of arc.
         let of = |a: &Unit, b: &Unit| {
             let prefix = a.name.strip_suffix(&*b.name).map(str::trim_end);
-            prefix.is_some_and(|it| UNIT_PREFIX.contains(it))
+            prefix.is_some_and(|it| TACIT_PREFIX.contains(it))
         };
         let vague = mixed(a, b) || mixed(b, a) || kin || moles || parts || of(a, b) || of(b, a);
         if vague && plain(gold, pred, context).equal != Some(false) {
