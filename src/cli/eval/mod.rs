@@ -236,7 +236,7 @@ impl Labels {
         let is_ranking = verdicts.scored.is_empty() && !verdicts.scores.is_empty();
         if is_ranking && !self.samples.has_preferences() {
             bail_usage!(
-                "{} ranks responses: give rows that say which are better (chosen and rejected, as `juror datasets` lists them); these label single ones",
+                "{} ranks responses: give rows that say which are better, such as pairs of `chosen` and `rejected`; these label single ones",
                 path.display()
             );
         }

@@ -82,7 +82,8 @@ impl LoadError {
 /// A judge model on one or more devices, ready to judge any number of times.
 ///
 /// ```
-/// use juror_data::Sample; use juror_judge::judge::Judge;
+/// use juror_data::Sample;
+/// use juror_judge::judge::Judge;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut judge = Judge::load("tiny")?;

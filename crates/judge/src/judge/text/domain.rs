@@ -132,10 +132,9 @@ impl JudgeFile {
                     "domain.least {least} must be from 0 to {CERTAIN}, and needs domain.inside"
                 ))
             }
-            (_, Some(domain)) if domain.outside.trim().is_empty() => Err(
-                "domain.outside is blank: it is the text by which a sample outside is told"
-                    .to_owned(),
-            ),
+            (_, Some(domain)) if domain.outside.trim().is_empty() => {
+                Err("domain.outside is blank: no text tells a sample outside".to_owned())
+            }
             _ => Ok(()),
         }
     }
