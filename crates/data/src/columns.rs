@@ -96,9 +96,7 @@ impl ColumnMap {
     /// makes every id from the content.
     ///
     /// A key given to one field is no longer an alias of another: with `response=answer` alone, `answer` is never also read as the reference.
-    ///
-    /// # Errors
-    /// When a setting has another form, names a field twice, or one key is given to two fields.
+    /// Errors: when a setting has another form, names a field twice, or one key is given to two fields.
     pub fn parse<S: AsRef<str>>(
         settings: impl IntoIterator<Item = S>,
     ) -> Result<Self, ColumnError> {

@@ -13,7 +13,6 @@ pub enum DatasetError {
         "no input: name a JSONL, CSV or Parquet file, a folder of them, or `-` for standard input"
     )]
     NoInput,
-    /// An input that is not there, or may not be read.
     #[error("could not read {file}: {source}")]
     Read { file: String, source: io::Error },
     #[error(

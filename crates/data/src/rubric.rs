@@ -121,9 +121,7 @@ impl Criterion {
 
 impl Rubric {
     /// A rubric with these criteria.
-    ///
-    /// # Errors
-    /// What is wrong with one of them, or with all together.
+    /// Errors: what is wrong with one of them, or with all together.
     pub fn new(criteria: Vec<Criterion>) -> Result<Self, RubricError> {
         for (at, criterion) in criteria.iter().enumerate() {
             let checked = criterion.check();
@@ -144,9 +142,6 @@ impl Rubric {
     }
 
     /// Reads a rubric's TOML file: `[[criteria]]` with `text` and optionally `name`, `points` and `scale`.
-    ///
-    /// # Errors
-    /// What is wrong with it, and in which line.
     pub fn from_toml(text: &str) -> Result<Self, RubricError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -165,9 +160,6 @@ impl Rubric {
     /// Reads the rubric of a row of data: a list of texts, or of objects with a text (`criterion`, `text`, `description`,
     /// `rubric` or `requirement`), points (`points` or `weight`, else 1), a name (`name` or `title`) and a `scale`; or such
     /// a list as JSON in a text, or under `criteria` or `rubrics` in an object.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn from_json(value: &Value) -> Result<Self, RubricError> {
         let wrong = |what: &str| RubricError(format!("{what}: it must be a list of criteria"));
         match value {
@@ -215,9 +207,7 @@ impl Rubric {
     }
 
     /// The verdicts on all criteria; `expected` are the mean scores under the judge's probabilities, where recorded.
-    ///
-    /// # Errors
-    /// When there are more or fewer grades than criteria, or one that its criterion does not have.
+    /// Errors: when there are more or fewer grades than criteria, or one that its criterion does not have.
     pub fn verdicts(
         &self,
         grades: &[Grade],

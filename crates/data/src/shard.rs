@@ -26,9 +26,7 @@ fn no_shard(index: &str, count: &str, at: u32, all: u32) -> String {
 
 impl Shard {
     /// Reads `i/n` with `0 <= i < n`.
-    ///
-    /// # Errors
-    /// When `text` is anything else, as text for the user.
+    /// Errors: when `text` is anything else, as text for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
         // `u32::from_str` would take a plus sign.
         let number = |digits: &str| digits.parse().ok().filter(|_| !digits.starts_with('+'));
@@ -43,9 +41,7 @@ impl Shard {
     }
 
     /// This process's shard, from the variables that SLURM (job arrays, tasks, or both) and Kubernetes (indexed jobs) set.
-    ///
-    /// # Errors
-    /// When none are set, or they do not describe a shard, as text for the user.
+    /// Errors: when none are set, or they do not describe a shard, as text for the user.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let number = |name| variable(name)?.trim().parse::<u32>().ok();
         let part = |index: &'static str, first: u32, step: u32, count: &'static str| {

@@ -210,9 +210,7 @@ fn each_read<E: From<DatasetError>>(
 }
 
 /// Passes the lines of a file of verdicts to `take`, some thousands at a time, each with its place.
-///
-/// # Errors
-/// When the file cannot be read; the result of `wrong`, given the place of something that is not a row and why; or the error
+/// Errors: when the file cannot be read; the result of `wrong`, given the place of something that is not a row and why; or the error
 /// of `take`.
 pub fn each_batch<E: From<DatasetError>>(
     path: &Path,

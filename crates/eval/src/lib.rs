@@ -33,6 +33,8 @@ use std::path::Path;
 use juror_data::DatasetError;
 use juror_data::output::OutputError;
 
+pub(crate) type Result<T, E = EvalError> = std::result::Result<T, E>;
+
 /// Why verdicts cannot be scored, shown, labelled or made into data.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {

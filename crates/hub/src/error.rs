@@ -40,10 +40,8 @@ impl HubError {
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    /// A text that is meant as a hub id but cannot be one.
     #[error("`{name}` is not a hub id: {message}; write org/name or org/name@revision")]
     Id { name: String, message: String },
-    /// The hub has no such repository, or does not show it to this user.
     #[error(
         "{endpoint} has no {} `{id}`, or hides it, and there is no {} of that name: check the spelling; if it is \
          private or gated, accept its licence at {page} and set HF_TOKEN to a token of yours that may read it",
@@ -63,7 +61,6 @@ pub(crate) enum Fault {
         revision: String,
         page: String,
     },
-    /// A file that the hub lists but does not have.
     #[error(
         "{id} has no file {file} at `{revision}`: the repository is incomplete, or was changed just now; try again"
     )]
@@ -82,17 +79,14 @@ pub(crate) enum Fault {
     /// An index of shards that cannot be read, or names something other than shards.
     #[error("{}: {message}", path.display())]
     Index { path: PathBuf, message: String },
-    /// The data set has no such configuration or split.
     #[error("data set {name}: {message}")]
     DataSet { name: String, message: String },
-    /// The hub has not converted the data set to Parquet.
     #[error("data set {name}: {what}; {advice}")]
     Unconverted {
         name: String,
         what: String,
         advice: String,
     },
-    /// The repository is only for users who accept its licence.
     #[error("{id} is gated: accept its licence at {page}, then {}{}", token_advice(*.with_token), remark(.said))]
     Gated {
         id: String,
@@ -100,17 +94,14 @@ pub(crate) enum Fault {
         with_token: bool,
         said: String,
     },
-    /// The token is invalid, expired, or cannot be sent.
     #[error(
         "the hub's token is refused: {message}; make one at {endpoint}/settings/tokens and set HF_TOKEN, or unset it"
     )]
     Token { endpoint: String, message: String },
-    /// No answer, after several attempts.
     #[error(
         "could not reach {host}: {message}; check the network (HTTPS_PROXY and HF_ENDPOINT are respected) and try again"
     )]
     Unreachable { host: String, message: String },
-    /// Nothing may be fetched, and the cache does not have the files.
     #[error("HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set, and the cache {} has no {what}: unset it, or run {command} where there is a network", cache.display())]
     Offline {
         command: String,
@@ -126,10 +117,8 @@ pub(crate) enum Fault {
         /// How long the server asks to wait, if that is longer than the limit.
         wait: Option<Duration>,
     },
-    /// An answer that the hub's protocol does not allow.
     #[error("{url}: {message}; is HF_ENDPOINT a Hugging Face hub?")]
     Protocol { url: String, message: String },
-    /// A file's content is not what the hub says it is.
     #[error(
         "{file}: the {kind} of what came is {found}, the hub says {expected}; it was deleted. Try again; if it comes back, \
          something between here and the hub changes files"
@@ -140,7 +129,6 @@ pub(crate) enum Fault {
         expected: String,
         found: String,
     },
-    /// A file in the cache does not match its name, and cannot be fetched again.
     #[error(
         "{} is damaged: the content's {kind} is {found}, not {expected} as its name says; and it cannot be fetched again: {why}",
         path.display()
@@ -161,7 +149,6 @@ pub(crate) enum Fault {
         folder: PathBuf,
         room: Option<(u64, u64)>,
     },
-    /// The cache cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
         path: PathBuf,

@@ -89,9 +89,7 @@ impl Journal {
     /// `resume` is given every verdict in it, one at a time. A journal whose manifest line was never finished counts as new. A last line that is cut off is
     /// removed, and its trial is judged again: then the second value is true. `before` is the input without the rows that were added at its end since the
     /// last run: a journal of that input is continued too.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, is in use, is not a journal, has a broken line in the middle or one that `resume`
+    /// Errors: when the file cannot be opened, is in use, is not a journal, has a broken line in the middle or one that `resume`
     /// refuses, or has a manifest other than `manifest`: then nothing is changed.
     pub fn open<Line: DeserializeOwned>(
         path: &Path,
@@ -183,9 +181,7 @@ impl Journal {
     }
 
     /// Writes one finished trial and returns its place. From then on the line outlives the process, but not yet a power cut.
-    ///
-    /// # Errors
-    /// When the line cannot be written whole; what was written of it is removed again.
+    /// Errors: when the line cannot be written whole; what was written of it is removed again.
     pub fn append(&mut self, line: &impl Serialize) -> Result<LinePlace, JournalError> {
         let offset = self.length;
         self.write(line)?;
@@ -196,9 +192,7 @@ impl Journal {
     }
 
     /// Copies lines to `writer`, in the order given and without their checksums.
-    ///
-    /// # Errors
-    /// When the journal cannot be read, a line has changed since it was written (the message says so), or the writer fails.
+    /// Errors: when the journal cannot be read, a line has changed since it was written (the message says so), or the writer fails.
     pub fn copy(
         &mut self,
         lines: impl IntoIterator<Item = LinePlace>,

@@ -65,9 +65,7 @@ pub struct Loaded<S = Vec<Sample>> {
 /// A file may be gzip or zstd. Its format is detected by its first bytes, not its name. A folder stands for the files in it and in its folders whose names
 /// end in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .eval (also with .gz or .zst), sorted by path, without hidden ones and without what juror itself
 /// wrote (outputs with a journal, `*.rejected.jsonl`). Blank lines, CRLF and a byte order mark do not matter.
-///
-/// # Errors
-/// When an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`] then lists
+/// Errors: when an input cannot be read, holds nothing, or (without `skip_bad`) has bad lines: [`DatasetError::BadLines`] then lists
 /// the first of them.
 pub fn load(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded, DatasetError> {
     let mut samples = Vec::new();
@@ -91,9 +89,7 @@ pub fn each(
 }
 
 /// Reads and validates inputs as [`load`] does, but leaves the samples in their files and keeps only their places in memory.
-///
-/// # Errors
-/// As [`load`]; also when an input that cannot be read twice cannot be copied to a temporary file.
+/// Errors: as [`load`]; also when an input that cannot be read twice cannot be copied to a temporary file.
 pub fn index(inputs: &[PathBuf], options: &LoadOptions) -> Result<Loaded<Rows>, DatasetError> {
     index_each(inputs, options, &mut |_, _| {})
 }
@@ -113,9 +109,6 @@ pub fn index_each(
 }
 
 /// The sample of a row, given as one JSON object with one response; its id is empty if the row has none.
-///
-/// # Errors
-/// What is wrong with the row, as text for the user.
 pub fn sample_of_row(row: &str, columns: &ColumnMap) -> Result<Sample, String> {
     let text = JsonText::new(row);
     let row = Row::parse(&text)?;

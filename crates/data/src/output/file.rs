@@ -48,9 +48,7 @@ impl Outputs {
     }
 
     /// Takes a file to be written, which an earlier run of the same kind may have written, as `mark` tells.
-    ///
-    /// # Errors
-    /// When it cannot be written, is an input, is another output too, or belongs to somebody else.
+    /// Errors: when it cannot be written, is an input, is another output too, or belongs to somebody else.
     pub fn open(&mut self, path: &Path, mark: Mark) -> Result<OutputFile, OutputError> {
         let owned = || path.to_owned();
         if path.as_os_str() == "-" {
@@ -104,9 +102,7 @@ impl OutputFile {
     }
 
     /// Lets `fill` write the whole file, by atomic rename if it can be replaced as a whole. A file that somebody made since it was opened is not replaced.
-    ///
-    /// # Errors
-    /// When `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
+    /// Errors: when `fill` or any step of writing fails; a file that was to be replaced is then unchanged.
     pub fn write(
         &self,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,

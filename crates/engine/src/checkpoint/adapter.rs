@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::config::{Keys, is_nothing, short};
 use super::gguf::Gguf;
-use super::{CheckpointError, ModelSource};
+use super::{CheckpointError, ModelSource, Result};
 use juror_hub::layout::{ADAPTER_CONFIG, ADAPTER_WEIGHTS, WEIGHTS_FILE, WEIGHTS_INDEX, pickled_in};
 
 /// What `init_lora_weights` may be beside true and false: beginnings that leave the base model as it is. Others change it, and
@@ -41,7 +41,7 @@ pub struct Adapter {
 
 impl Adapter {
     /// The adapter at a path: a folder, or its file of weights, if there is no whole model.
-    pub fn at(path: &Path) -> Result<Option<Self>, CheckpointError> {
+    pub fn at(path: &Path) -> Result<Option<Self>> {
         let folder = match path.file_name() {
             Some(name) if name == ADAPTER_WEIGHTS && path.is_file() => {
                 path.parent().unwrap_or(Path::new(""))
@@ -57,11 +57,9 @@ impl Adapter {
     }
 
     /// Reads the description of an adapter in a folder.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Config`] naming what cannot be merged; [`CheckpointError::MissingFile`],
+    /// Errors: [`CheckpointError::Config`] naming what cannot be merged; [`CheckpointError::MissingFile`],
     /// [`CheckpointError::Weights`] for pickled weights.
-    pub fn open(folder: &Path) -> Result<Self, CheckpointError> {
+    pub fn open(folder: &Path) -> Result<Self> {
         let source = ModelSource::Folder(folder.into());
         let path = source.describe(ADAPTER_CONFIG);
         let value = super::config::read(&source.read_text(ADAPTER_CONFIG)?, &path)?;
@@ -161,7 +159,7 @@ impl Adapter {
     }
 
     /// BLAKE3 over its files: its identity, as a run's manifest records it.
-    pub fn hash(&self) -> Result<String, CheckpointError> {
+    pub fn hash(&self) -> Result<String> {
         let texts = "adapter_config.json tokenizer.json tokenizer_config.json chat_template.jinja judge.json";
         self.source.hash_of(texts, &[ADAPTER_WEIGHTS.to_owned()])
     }
@@ -191,7 +189,7 @@ impl fmt::Display for Adapter {
 }
 
 /// A table from parts of layers' names, which are regular expressions, to numbers.
-fn patterns(keys: &Keys, key: &str) -> Result<Vec<(Regex, f64)>, CheckpointError> {
+fn patterns(keys: &Keys, key: &str) -> Result<Vec<(Regex, f64)>> {
     let table = keys
         .get(key)
         .and_then(Value::as_object)

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// What reading a checkpoint gives.
+pub(crate) type Result<T, E = CheckpointError> = std::result::Result<T, E>;
+
 /// An error of a checkpoint: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
@@ -14,14 +17,12 @@ pub enum CheckpointError {
     UnknownShape { name: String, known: String },
     #[error("{}: no {file} in this model folder", folder.display())]
     MissingFile { folder: PathBuf, file: String },
-    /// A model folder has pickled weights and no others.
     #[error("{}: only pickled weights ({file}). {}", folder.display(), juror_hub::layout::how_to_convert(&folder.display().to_string()))]
     Pickled {
         folder: PathBuf,
         /// One of the pickled files.
         file: String,
     },
-    /// The hub or its cache could not provide the model.
     #[error(transparent)]
     Hub(#[from] juror_hub::HubError),
     #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
@@ -30,7 +31,6 @@ pub enum CheckpointError {
         folder: PathBuf,
         source: Box<juror_hub::HubError>,
     },
-    /// A file could not be read.
     #[error("{path}: {source}")]
     Io {
         path: String,

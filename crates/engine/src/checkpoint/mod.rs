@@ -18,5 +18,6 @@ pub mod weights;
 pub use adapter::Adapter;
 pub use config::ModelConfig;
 pub use error::CheckpointError;
+pub(crate) use error::Result;
 pub use source::{EmbeddedModel, ModelSource, PackedFile};
 pub use weights::Weights;

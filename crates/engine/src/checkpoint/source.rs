@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::adapter::Adapter;
 use super::gguf::Gguf;
 use super::{tokenizer_config, unsuitable};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Result};
 use juror_hub::layout::{self, CONFIG_FILE, WEIGHTS_FILE, WEIGHTS_INDEX, is_gguf};
 
 /// Files that, with the weights, decide what a model answers.
@@ -72,10 +72,8 @@ impl Adapted {
 
 impl ModelSource {
     /// The model at a path: a folder, or a GGUF file.
-    ///
-    /// # Errors
-    /// As [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or the error of reading a GGUF file's header.
-    pub fn at(path: &Path) -> Result<Self, CheckpointError> {
+    /// Errors: as [`Self::in_folder`]; [`CheckpointError::Unsupported`] for another file, or the error of reading a GGUF file's header.
+    pub fn at(path: &Path) -> Result<Self> {
         if path.is_dir() {
             Self::in_folder(path)
         } else if is_gguf(path) {
@@ -86,11 +84,9 @@ impl ModelSource {
     }
 
     /// The model of a folder: a checkpoint in Safetensors if there is one, else the one GGUF file in it.
-    ///
-    /// # Errors
-    /// [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with only
+    /// Errors: [`CheckpointError::MissingFile`] for a folder without a configuration, [`CheckpointError::Pickled`] for one with only
     /// pickled weights, [`CheckpointError::Unsupported`] for adapters and embedding models, or the error of reading a GGUF file's header.
-    pub fn in_folder(folder: &Path) -> Result<Self, CheckpointError> {
+    pub fn in_folder(folder: &Path) -> Result<Self> {
         let source = Self::Folder(folder.into());
         let safetensors = source.has(WEIGHTS_FILE) || source.has(WEIGHTS_INDEX);
         // Folders of GGUF files may hold the original's configuration too.
@@ -118,10 +114,8 @@ impl ModelSource {
     }
 
     /// This model with an adapter's weights added.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Unsupported`] for a model in a GGUF file.
-    pub fn with_adapter(self, adapter: Adapter) -> Result<Self, CheckpointError> {
+    /// Errors: [`CheckpointError::Unsupported`] for a model in a GGUF file.
+    pub fn with_adapter(self, adapter: Adapter) -> Result<Self> {
         if matches!(self, Self::Gguf(_)) {
             return Err(CheckpointError::Unsupported(format!(
                 "{self}: an adapter is not merged into a GGUF file, whose weights are mostly quantised: give the model that it \
@@ -140,7 +134,7 @@ impl ModelSource {
         }
     }
 
-    pub fn adapter_hash(&self) -> Result<Option<String>, CheckpointError> {
+    pub fn adapter_hash(&self) -> Result<Option<String>> {
         self.adapter().map(Adapter::hash).transpose()
     }
 
@@ -170,7 +164,7 @@ impl ModelSource {
     }
 
     /// How many files the weights are in, and how many bytes these have.
-    pub fn weight_files(&self) -> Result<(usize, u64), CheckpointError> {
+    pub fn weight_files(&self) -> Result<(usize, u64)> {
         let files = super::weights::files(self)?;
         let mut bytes = 0;
         for file in &files {
@@ -192,10 +186,7 @@ impl ModelSource {
     }
 
     /// Reads a text file of the model.
-    ///
-    /// # Errors
-    /// When the model has no such file, or it cannot be read.
-    pub fn read_text(&self, file: &str) -> Result<String, CheckpointError> {
+    pub fn read_text(&self, file: &str) -> Result<String> {
         let held = |text: Option<&str>, by: &Path| match text {
             Some(text) => Ok(text.to_owned()),
             None => Err(CheckpointError::missing(by, file)),
@@ -228,10 +219,7 @@ impl ModelSource {
 
     /// BLAKE3 over the configuration, the tokenizer, the chat template and the weights, and those of an adapter: the model's
     /// identity, as a run's manifest records it. The same files give the same hash wherever they lie.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or the weights are missing.
-    pub fn hash(&self) -> Result<String, CheckpointError> {
+    pub fn hash(&self) -> Result<String> {
         match self {
             Self::Adapted(model) => {
                 let hashes = [model.base.hash()?, model.adapter.hash()?];
@@ -246,16 +234,12 @@ impl ModelSource {
     }
 
     /// The same over configuration, tokenizer and chat template alone: what prompts and answers depend on where the weights are elsewhere.
-    pub fn description_hash(&self) -> Result<String, CheckpointError> {
+    pub fn description_hash(&self) -> Result<String> {
         self.hash_of(IDENTITY_FILES, &[])
     }
 
     /// BLAKE3 over the given weight files, and over those text files, with a space between them, that exist.
-    pub(super) fn hash_of(
-        &self,
-        texts: &str,
-        weights: &[String],
-    ) -> Result<String, CheckpointError> {
+    pub(super) fn hash_of(&self, texts: &str, weights: &[String]) -> Result<String> {
         let mut hasher = blake3::Hasher::new();
         // Names and lengths are hashed too, so that no file can pass for part of another.
         for file in texts.split_whitespace().filter(|file| self.has(file)) {
@@ -273,7 +257,7 @@ impl ModelSource {
     }
 
     /// Opens a weight file; also returns its length in bytes.
-    pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64), CheckpointError> {
+    pub(crate) fn open(&self, file: &str) -> Result<(WeightFile, u64)> {
         match self {
             Self::Adapted(model) => model.base.open(file),
             Self::Embedded(model) if file == WEIGHTS_FILE => Ok((
@@ -325,9 +309,7 @@ impl PackedFile {
     }
 
     /// Fills `buffer` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    /// [`std::io::ErrorKind::UnexpectedEof`] beyond the end.
+    /// Errors: [`std::io::ErrorKind::UnexpectedEof`] beyond the end.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
         let (start, mut filled) = (offset as usize, 0);
         while filled < buffer.len() {

@@ -3,7 +3,7 @@
 use super::ModelConfig;
 use super::config::{Experts, RecurrentShape};
 use super::families::{Family, Part};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Result};
 
 /// The names of the tensors outside of layers.
 pub(crate) struct Names {
@@ -475,10 +475,7 @@ pub(crate) const MAX_TENSORS: usize = 1 << 17;
 pub(crate) const MXFP4_BLOCK: usize = 32;
 
 /// Checks sizes that names and shapes alone do not.
-///
-/// # Errors
-/// [`CheckpointError::Unsupported`] for sizes that the storage format does not allow.
-pub(crate) fn check_sizes(config: &ModelConfig) -> Result<(), CheckpointError> {
+pub(crate) fn check_sizes(config: &ModelConfig) -> Result<()> {
     let Some(experts) = config.experts.filter(|experts| experts.mxfp4) else {
         return Ok(());
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{CheckpointError, ModelSource};
+use super::{CheckpointError, ModelSource, Result};
 use crate::text::chat_template::tokenizer_config::SPECIAL_TOKENS;
 
 /// Where transformers puts templates that have names.
@@ -12,13 +12,13 @@ const NAMED: &str = "additional_chat_templates";
 
 /// The text of `tokenizer_config.json` with what transformers adds to it. The tokens of `special_tokens_map.json` count where there is no
 /// `added_tokens_decoder`. A template is in `chat_template.json` where an older processor has saved it, or one of those with names.
-pub(super) fn completed(folder: &Path, text: String) -> Result<String, CheckpointError> {
+pub(super) fn completed(folder: &Path, text: String) -> Result<String> {
     let source = ModelSource::Folder(folder.into());
     // What is no JSON is an error where it is used.
     let Ok(mut config) = serde_json::from_str::<Map<String, Value>>(&text) else {
         return Ok(text);
     };
-    let object = |file: &str| -> Result<Map<String, Value>, CheckpointError> {
+    let object = |file: &str| -> Result<Map<String, Value>> {
         if !source.has(file) {
             return Ok(Map::new());
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::gguf::header::TensorInfo;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Result};
 use juror_hub::layout::{ADAPTER_CONFIG, TAKE_A_CHAT_MODEL, pickled};
 
 /// The beginning of a Git LFS pointer (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
@@ -217,10 +217,7 @@ const TEKKEN: &str = "tekken.json";
 
 /// Refuses a folder with an adapter: one that is nothing else, or with `whole` one where it lies beside a whole model, since it
 /// is unknown whether it is meant to be applied.
-///
-/// # Errors
-/// [`CheckpointError::Unsupported`] if there is one.
-pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<(), CheckpointError> {
+pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<()> {
     let shown = folder.display();
     if !folder.join(ADAPTER_CONFIG).is_file() {
         return Ok(());
@@ -239,10 +236,7 @@ pub(super) fn refuse_adapter(folder: &Path, whole: bool) -> Result<(), Checkpoin
 }
 
 /// Refuses a file that is a Git LFS pointer, which a clone leaves where Git LFS is not installed.
-///
-/// # Errors
-/// [`CheckpointError::Unsupported`] for one.
-pub(super) fn refuse_pointer(path: &Path) -> Result<(), CheckpointError> {
+pub(super) fn refuse_pointer(path: &Path) -> Result<()> {
     if !begins_with(path, POINTER) {
         return Ok(());
     }

@@ -308,51 +308,49 @@ impl BlockPool {
         }
         self.listed -= 1;
     }
-
-    /// Checks that every block is in exactly one state and the cache names only what blocks hold.
-    ///
-    /// # Panics
-    /// If it is not so.
-    #[cfg(test)]
-    fn check(&self) {
-        let mut seen = vec![false; self.blocks.len()];
-        let (mut block, mut previous, mut count) = (self.first_free, NONE, 0);
-        while block != NONE {
-            assert!(
-                !seen[block as usize],
-                "block {block} is in the free list twice"
-            );
-            seen[block as usize] = true;
-            assert_eq!(
-                self.blocks[block as usize].references, 0,
-                "block {block} is used and free"
-            );
-            assert_eq!(self.blocks[block as usize].previous, previous);
-            (previous, block, count) = (block, self.blocks[block as usize].next, count + 1);
-        }
-        assert_eq!(previous, self.last_free);
-        assert_eq!(count, self.listed);
-        for (index, block) in self.blocks.iter().enumerate() {
-            let is_free = seen[index] != self.untouched.contains(&(index as BlockId));
-            assert_eq!(block.references == 0, is_free, "block {index} is lost");
-            if let Some(hash) = block.hash {
-                assert_eq!(self.cached.get(&hash), Some(&(index as BlockId)));
-            }
-        }
-        assert_eq!(
-            self.cached.len(),
-            self.blocks
-                .iter()
-                .filter(|block| block.hash.is_some())
-                .count()
-        );
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl BlockPool {
+        /// Checks that every block is in exactly one state and the cache names only what blocks hold.
+        fn check(&self) {
+            let mut seen = vec![false; self.blocks.len()];
+            let (mut block, mut previous, mut count) = (self.first_free, NONE, 0);
+            while block != NONE {
+                assert!(
+                    !seen[block as usize],
+                    "block {block} is in the free list twice"
+                );
+                seen[block as usize] = true;
+                assert_eq!(
+                    self.blocks[block as usize].references, 0,
+                    "block {block} is used and free"
+                );
+                assert_eq!(self.blocks[block as usize].previous, previous);
+                (previous, block, count) = (block, self.blocks[block as usize].next, count + 1);
+            }
+            assert_eq!(previous, self.last_free);
+            assert_eq!(count, self.listed);
+            for (index, block) in self.blocks.iter().enumerate() {
+                let is_free = seen[index] != self.untouched.contains(&(index as BlockId));
+                assert_eq!(block.references == 0, is_free, "block {index} is lost");
+                if let Some(hash) = block.hash {
+                    assert_eq!(self.cached.get(&hash), Some(&(index as BlockId)));
+                }
+            }
+            assert_eq!(
+                self.cached.len(),
+                self.blocks
+                    .iter()
+                    .filter(|block| block.hash.is_some())
+                    .count()
+            );
+        }
+    }
 
     fn name(number: u32) -> BlockHash {
         BlockHash::chain(None, &[number])

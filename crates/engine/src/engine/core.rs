@@ -194,9 +194,7 @@ impl Engine {
     }
 
     /// Drops every request that was not completed. What was computed of prompts stays in the prefix cache.
-    ///
-    /// # Errors
-    /// The failure of a step that was in flight; the engine is not to be used after it.
+    /// Errors: the failure of a step that was in flight; the engine is not to be used after it.
     pub(crate) fn drop_requests(&mut self) -> Result<(), EngineError> {
         if let Some(step) = self.in_flight.take() {
             self.give_up(step)?;
@@ -211,9 +209,7 @@ impl Engine {
 
     /// Runs one step and returns the requests that finished. Under asynchronous scheduling these are the requests that the
     /// previous step finished.
-    ///
-    /// # Errors
-    /// The model's or the sampler's failure; the engine is not to be used after it.
+    /// Errors: the model's or the sampler's failure; the engine is not to be used after it.
     pub fn step(&mut self) -> Result<Vec<Completion>, EngineError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);

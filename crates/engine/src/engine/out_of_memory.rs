@@ -27,9 +27,7 @@ impl OutOfMemory {
     ///
     /// First the KV cache is made smaller, if the model can do that: it frees memory at the cost of recomputation. If it
     /// cannot, or that did not help, steps become smaller.
-    ///
-    /// # Errors
-    /// When nothing can be made smaller any more, and another try did not help.
+    /// Errors: when nothing can be made smaller any more, and another try did not help.
     pub(super) fn shrink(
         &mut self,
         model: &mut dyn StepModel,

@@ -65,9 +65,7 @@ pub trait StepModel: Send {
     /// Starts a step: puts the packed tokens through the model, storing their keys and values in the batch's slots.
     ///
     /// [`StepBatch::from_previous`] is empty unless [scheduling is asynchronous](Properties::async_scheduling).
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
+    /// Errors: [`ModelError::OutOfMemory`] where a smaller step may succeed: the engine shrinks and tries again. Anything else
     /// stops the engine. A step that was not launched is never collected.
     fn launch(&mut self, batch: &StepBatch) -> Result<Forward, ModelError>;
 
@@ -77,18 +75,14 @@ pub trait StepModel: Send {
 
     /// Waits for a step and returns the choice of each row: `None` for a row whose logits are NaN (the token that
     /// such a row passes on to the next step is arbitrary). Called once for each ticket, in their order.
-    ///
-    /// # Errors
-    /// As [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was asked for since, ignores the
+    /// Errors: as [`Self::launch`]. After [`ModelError::OutOfMemory`] the engine collects what was asked for since, ignores the
     /// result, and computes all of it again.
     fn collect(&mut self, ticket: Ticket) -> Result<Vec<Option<Chosen>>, ModelError>;
 
     /// Frees memory after a step that ran out of it: builds the KV cache anew with at most `blocks` blocks, and returns how
     /// many it has; their content is lost. `None` if the model cannot rebuild its cache, which then stays as it is. No step
     /// is in flight, though one that was given up may still be computing.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.
+    /// Errors: [`ModelError::OutOfMemory`] if even that does not fit: the engine then asks for fewer, or stops.
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError>;
 }
 

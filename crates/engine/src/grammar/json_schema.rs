@@ -21,9 +21,7 @@ fn is(kind: &str, word: &str) -> bool {
 const MOST_COMPARISONS: usize = 20_000;
 
 /// Says a schema so that it can be kept, and forbids additional properties where it does not speak of them.
-///
-/// # Errors
-/// What of it cannot be kept while an answer is written, with its place.
+/// Errors: what of it cannot be kept while an answer is written, with its place.
 pub(super) fn prepare(schema: &mut Value) -> Result<(), String> {
     let root = schema.clone();
     let text = root.to_string();

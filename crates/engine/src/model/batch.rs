@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::ModelError;
+use super::{ModelError, Result};
 
 /// One step's packed tokens: decode rows and prefill chunks side by side, no padding. `N` is `tokens.len()`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -140,10 +140,7 @@ impl StepBatch {
 
     /// Checks the step against a cache of `blocks` blocks of `block_size` tokens, so that no later loop can run out of bounds: lengths agree, rows cover the
     /// tokens without gaps, positions and slots follow from the rows and their block tables.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] with the first thing that does not fit.
-    pub fn validate(&self, block_size: usize, blocks: usize) -> Result<(), ModelError> {
+    pub fn validate(&self, block_size: usize, blocks: usize) -> Result<()> {
         let n = self.tokens.len();
         let refuse = |message: String| Err(ModelError::Batch(message));
         if self.positions.len() != n || self.slots.len() != n {
@@ -207,10 +204,7 @@ impl StepBatch {
 
     /// Checks what rows do with recurrent states against a model that has `slots` of them: each row has a slot, of its own,
     /// and begins with the state before any token exactly if it has a sequence's first token.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] with the first row that does not fit.
-    pub fn validate_states(&self, slots: usize) -> Result<(), ModelError> {
+    pub fn validate_states(&self, slots: usize) -> Result<()> {
         let mut written = vec![false; slots];
         for (index, row) in self.rows.iter().enumerate() {
             let Some(state) = row.state else {

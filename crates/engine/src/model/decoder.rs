@@ -20,7 +20,7 @@ use super::recurrence::{DeltaInputs, DeltaWeights};
 use super::rope::{RotaryTable, query_scales};
 use super::shard::Shard;
 use super::tensor_reader::{Projection, TensorReader};
-use super::{ModelError, StepBatch};
+use super::{ModelError, Result, StepBatch};
 use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::{
     DeltaNames, ExpertNames, FeedForwardNames, GatedNames, LayerNames, Names,
@@ -119,16 +119,14 @@ struct RecurrentLayer {
 impl Decoder {
     /// Reads the weights to a device. They must be exactly what the configuration describes, except for an output head of
     /// their own ([`Weights::settle`]).
-    ///
-    /// # Errors
-    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
+    /// Errors: [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
     /// [`ModelError::Unsupported`] for a precision that the device does not compute in; errors of reading.
     pub fn load(
         config: &ModelConfig,
         weights: &Weights,
         device: &Device,
         precision: Precision,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let dtype = precision.compute;
         if device.is_cpu() && dtype != DType::F32 {
             return Err(ModelError::Unsupported(format!(
@@ -178,9 +176,9 @@ impl Decoder {
             if device.is_cpu() {
                 // One layer is read while another is packed.
                 let group = group.into_par_iter().map(load);
-                layers.extend(group.collect::<Result<Vec<_>, ModelError>>()?);
+                layers.extend(group.collect::<Result<Vec<_>>>()?);
             } else {
-                layers.extend(group.map(load).collect::<Result<Vec<_>, ModelError>>()?);
+                layers.extend(group.map(load).collect::<Result<Vec<_>>>()?);
             }
         }
         Ok(Self {
@@ -207,27 +205,18 @@ impl Decoder {
 
     /// Computes a step: writes its keys and values to the cache, and returns the logits of the tokens that
     /// [`StepBatch::logits`] names, `[logits.len(), vocab]`, f32.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a step that does not fit the model or the cache.
-    pub fn forward(
-        &self,
-        batch: &StepBatch,
-        attention: &mut dyn Attention,
-    ) -> Result<Tensor, ModelError> {
+    /// Errors: [`ModelError::Batch`] for a step that does not fit the model or the cache.
+    pub fn forward(&self, batch: &StepBatch, attention: &mut dyn Attention) -> Result<Tensor> {
         self.forward_profiled(batch, attention, &mut Profile::off())
     }
 
     /// As [`Self::forward`], recording the times of its phases.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
     pub fn forward_profiled(
         &self,
         batch: &StepBatch,
         attention: &mut dyn Attention,
         profile: &mut Profile,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor> {
         if self.device.is_cpu() && batch.tokens.len() > self.alone {
             // On a thread of the pool, the passes of a step start without waking it each time.
             return rayon::scope(|_| self.step(batch, attention, profile));
@@ -240,7 +229,7 @@ impl Decoder {
         batch: &StepBatch,
         attention: &mut dyn Attention,
         profile: &mut Profile,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor> {
         let device = &self.device;
         let mut batch = Cow::Borrowed(batch);
         profile.time(Phase::Attention, device, || attention.prepare(&batch))?;
@@ -378,13 +367,13 @@ impl Decoder {
     }
 
     /// Empty logits, on the host: some GPU drivers fail to allocate nothing.
-    fn no_logits(&self) -> Result<Tensor, ModelError> {
+    fn no_logits(&self) -> Result<Tensor> {
         let shape = (0, self.config.vocab);
         Ok(Tensor::zeros(shape, DType::F32, &Device::Cpu)?)
     }
 
     /// From `[N]` token ids to `[N, hidden]`.
-    fn embed(&self, tokens: &[u32]) -> Result<Tensor, ModelError> {
+    fn embed(&self, tokens: &[u32]) -> Result<Tensor> {
         let rows = match &self.embedding {
             Some(table) => table.rows(tokens, &self.norm, &self.device)?,
             None => self.head.rows(tokens, &self.device)?,
@@ -393,7 +382,7 @@ impl Decoder {
     }
 
     /// Each rotary embedding's cosines and sines of a step.
-    fn angles(&self, batch: &StepBatch) -> Result<Vec<(Tensor, Tensor)>, ModelError> {
+    fn angles(&self, batch: &StepBatch) -> Result<Vec<(Tensor, Tensor)>> {
         self.ropes.iter().map(|rope| rope.gather(batch)).collect()
     }
 }
@@ -420,7 +409,7 @@ impl AttentionLayer {
         step: &AttentionStep,
         attention: &mut dyn Attention,
         profile: &mut Profile,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor> {
         let device = x.device();
         let qkv = profile.time(Phase::Gemm, device, || self.qkv.forward(x))?;
         let heads = &step.heads;
@@ -474,7 +463,7 @@ impl RecurrentLayer {
         x: &Tensor,
         attention: &mut dyn Attention,
         profile: &mut Profile,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor> {
         let device = x.device();
         let [qkv, gate, step, beta] = profile.time(Phase::Gemm, device, || {
             let of = |linear: &Linear| linear.forward(x);
@@ -532,7 +521,7 @@ struct Loader<'a> {
 
 impl Loader<'_> {
     /// A layer, with the sizes that it has of its own.
-    fn layer(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
+    fn layer(&self, config: &ModelConfig, index: usize) -> Result<Layer> {
         let own = config.at(index);
         let checkpoint = TensorReader {
             config: &own,
@@ -545,7 +534,7 @@ impl Loader<'_> {
         own.layer_of(config, index)
     }
 
-    fn layer_of(&self, config: &ModelConfig, index: usize) -> Result<Layer, ModelError> {
+    fn layer_of(&self, config: &ModelConfig, index: usize) -> Result<Layer> {
         let names = LayerNames::new(config, index);
         let checkpoint = &self.checkpoint;
         let own = checkpoint.config;
@@ -614,7 +603,7 @@ impl Loader<'_> {
     }
 
     /// A recurrent layer, the `index`-th of them.
-    fn delta(&self, names: &DeltaNames, index: usize) -> Result<RecurrentLayer, ModelError> {
+    fn delta(&self, names: &DeltaNames, index: usize) -> Result<RecurrentLayer> {
         let linear = |name: &String| self.linear(std::slice::from_ref(name), false);
         let recurrent = self.checkpoint.config.recurrent.as_ref();
         let joined = recurrent.filter(|_| names.are_joined());
@@ -648,7 +637,7 @@ impl Loader<'_> {
     }
 
     /// The gate of what attention's heads return, if the family has one.
-    fn head_gate(&self, names: &[String]) -> Result<Option<Linear>, ModelError> {
+    fn head_gate(&self, names: &[String]) -> Result<Option<Linear>> {
         if !self.checkpoint.config.family.gates_heads {
             return Ok(None);
         }
@@ -661,11 +650,7 @@ impl Loader<'_> {
         Ok(Some(Linear::new(weight, bias, self.precision.weights)?))
     }
 
-    fn feed_forward(
-        &self,
-        config: &ModelConfig,
-        names: &FeedForwardNames,
-    ) -> Result<FeedForward, ModelError> {
+    fn feed_forward(&self, config: &ModelConfig, names: &FeedForwardNames) -> Result<FeedForward> {
         let names = match names {
             FeedForwardNames::Mixture(names) => names,
             FeedForwardNames::Dense(names) => return Ok(FeedForward::Dense(self.gated(names)?)),
@@ -700,7 +685,7 @@ impl Loader<'_> {
                     self.expert(self.checkpoint.expert(gate_up, down, &sizes, index)?)
                 }
             })
-            .collect::<Result<_, ModelError>>()?;
+            .collect::<Result<_>>()?;
         let shared = names.shared.as_ref().map(|names| {
             let weight = names.weight.as_ref().map(|name| {
                 let (weight, _) = self.checkpoint.linear(std::slice::from_ref(name), false)?;
@@ -735,7 +720,7 @@ impl Loader<'_> {
         })))
     }
 
-    fn gated(&self, names: &GatedNames) -> Result<Gated, ModelError> {
+    fn gated(&self, names: &GatedNames) -> Result<Gated> {
         if !self.keeps_blocks() {
             return self.expert(self.checkpoint.gated(names)?);
         }
@@ -747,7 +732,7 @@ impl Loader<'_> {
         })
     }
 
-    fn expert(&self, (wide, narrow): (Projection, Projection)) -> Result<Gated, ModelError> {
+    fn expert(&self, (wide, narrow): (Projection, Projection)) -> Result<Gated> {
         let weight_type = self.precision.weights;
         Ok(Gated {
             gate_up: Linear::new(wide.0, wide.1, weight_type)?,
@@ -757,7 +742,7 @@ impl Loader<'_> {
     }
 
     /// The joined projection of queries, keys and values.
-    fn qkv(&self, names: &[String]) -> Result<Linear, ModelError> {
+    fn qkv(&self, names: &[String]) -> Result<Linear> {
         if self.keeps_blocks()
             && let Some((weight, bias)) = self.checkpoint.packed_qkv(names)?
         {
@@ -768,7 +753,7 @@ impl Loader<'_> {
     }
 
     /// One linear layer that joins the outputs of several.
-    fn linear(&self, names: &[String], bias: bool) -> Result<Linear, ModelError> {
+    fn linear(&self, names: &[String], bias: bool) -> Result<Linear> {
         if self.keeps_blocks()
             && let Some((weight, bias)) = self.checkpoint.packed_linear(names, bias)?
         {
@@ -779,7 +764,7 @@ impl Loader<'_> {
     }
 
     /// A table of rows by token, as it is stored.
-    fn table(&self, name: &str) -> Result<Table, ModelError> {
+    fn table(&self, name: &str) -> Result<Table> {
         Ok(match self.packed(name)? {
             Some(table) => Table::Packed(table),
             None => Table::Own(self.checkpoint.matrix(name)?),
@@ -787,7 +772,7 @@ impl Loader<'_> {
     }
 
     /// What each layer gets of a token beside the residual stream.
-    fn inputs(&self, names: &Names) -> Result<LayerInputs, ModelError> {
+    fn inputs(&self, names: &Names) -> Result<LayerInputs> {
         let [table, norm, projection] = &names.inputs;
         Ok(LayerInputs {
             table: self.table(table)?,
@@ -798,7 +783,7 @@ impl Loader<'_> {
     }
 
     /// A matrix in the blocks of a GGUF file, by its full name.
-    fn packed(&self, name: &str) -> Result<Option<Linear>, ModelError> {
+    fn packed(&self, name: &str) -> Result<Option<Linear>> {
         if !self.keeps_blocks() {
             return Ok(None);
         }

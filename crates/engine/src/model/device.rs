@@ -6,7 +6,7 @@ use std::str::FromStr;
 use candle_core::utils::{cuda_is_available, metal_is_available};
 use candle_core::{Device, DeviceLocation};
 
-use super::ModelError;
+use super::{ModelError, Result};
 
 /// A device as asked for on the command line: `auto`, `cpu`, `cuda`, `cuda:1`, `metal`.
 #[warn(missing_docs)]
@@ -29,7 +29,7 @@ impl DeviceChoice {
     ///
     /// # Errors
     /// [`ModelError::Device`] when the device is not compiled in, or has no driver; the message names `--device cpu`.
-    pub fn open(self) -> Result<Device, ModelError> {
+    pub fn open(self) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::Cpu),
             Self::Cuda(ordinal) => open_cuda(ordinal),
@@ -61,7 +61,7 @@ pub fn describe(device: &Device) -> String {
 
 /// Free and total bytes of a device's memory; `None` unless it is a GPU that reports them. Slow: waits for the device.
 #[cfg_attr(not(feature = "cuda"), allow(clippy::unnecessary_wraps))]
-pub(crate) fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, ModelError> {
+pub(crate) fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>> {
     #[cfg(feature = "cuda")]
     if let Device::Cuda(cuda) = device {
         return super::cuda::device::memory(cuda).map(Some);
@@ -80,7 +80,7 @@ pub(crate) fn gpu_memory(device: &Device) -> Result<Option<(usize, usize)>, Mode
     Ok(None)
 }
 
-fn open_cuda(ordinal: usize) -> Result<Device, ModelError> {
+fn open_cuda(ordinal: usize) -> Result<Device> {
     if !cuda_is_available() {
         return Err(ModelError::Device(
             "this build has no CUDA support: build with `--features cuda`, or use `--device cpu`"
@@ -101,7 +101,7 @@ fn open_cuda(ordinal: usize) -> Result<Device, ModelError> {
     Ok(device)
 }
 
-fn open_metal() -> Result<Device, ModelError> {
+fn open_metal() -> Result<Device> {
     if !metal_is_available() {
         return Err(ModelError::Device(
             "this build has no Metal support: build with `--features metal` on a Mac, or use `--device cpu`".into(),
@@ -128,7 +128,7 @@ fn first_line(error: &candle_core::Error) -> String {
 impl FromStr for DeviceChoice {
     type Err = ModelError;
 
-    fn from_str(text: &str) -> Result<Self, ModelError> {
+    fn from_str(text: &str) -> Result<Self> {
         match text {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),

@@ -6,7 +6,7 @@
 use candle_core::{Device, Tensor};
 
 use super::linear::Linear;
-use super::{ModelError, ops};
+use super::{Result, ops};
 
 pub(super) enum Table {
     /// `[tokens, width]`, as stored.
@@ -45,7 +45,7 @@ pub(super) struct LayerInputs {
 
 impl LayerInputs {
     /// From the ids of tokens and their embeddings, `[N, hidden]`, to `[N, layers, width]`.
-    pub(super) fn forward(&self, tokens: &[u32], embedded: &Tensor) -> Result<Tensor, ModelError> {
+    pub(super) fn forward(&self, tokens: &[u32], embedded: &Tensor) -> Result<Tensor> {
         let width = self.norm.dim(0)?;
         let (n, hidden) = embedded.dims2()?;
         let rows = self.table.rows(tokens, &self.norm, embedded.device())?;
@@ -69,7 +69,7 @@ pub(super) struct LayerInput {
 
 impl LayerInput {
     /// What the input, `[N, width]`, adds to the residual stream, `[N, hidden]`.
-    pub(super) fn forward(&self, hidden: &Tensor, input: &Tensor) -> Result<Tensor, ModelError> {
+    pub(super) fn forward(&self, hidden: &Tensor, input: &Tensor) -> Result<Tensor> {
         let gate = self.gate.forward(hidden)?;
         let inner = ops::gelu_mul(&Tensor::cat(&[&gate, input], 1)?)?;
         let result = self.output.forward(&inner)?;

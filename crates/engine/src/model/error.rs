@@ -4,6 +4,9 @@ use std::io::ErrorKind;
 
 use crate::checkpoint::CheckpointError;
 
+/// What a step of a model gives.
+pub(crate) type Result<T, E = ModelError> = std::result::Result<T, E>;
+
 /// An error of a model: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {

@@ -4,7 +4,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::cpu::elementwise::sigmoid;
 use super::linear::Linear;
-use super::{ModelError, cpu, ops};
+use super::{Result, cpu, ops};
 use crate::checkpoint::config::{Activation, Experts, Scores};
 
 /// The part of a layer after attention: from `[N, hidden]` to `[N, hidden]`.
@@ -33,7 +33,7 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// From the normed and the plain residual stream, `[N, hidden]` each, to `[N, hidden]`.
-    fn forward(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor, ModelError> {
+    fn forward(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor> {
         let norm = |x: &Tensor, weight: &Tensor| ops::rms_norm(x, weight, self.eps);
         let dense = norm(&self.dense.forward(x)?, &self.dense_result_norm)?;
         let routed = norm(residual, &self.ones)?;
@@ -89,7 +89,7 @@ pub(crate) struct Mixture {
 
 impl Mixture {
     /// From `[N, hidden]` to `[N, hidden]`.
-    pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+    pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let chosen = self.chosen(x, x)?;
         let Some((expert, weight)) = &self.shared else {
             return Ok(chosen);
@@ -103,7 +103,7 @@ impl Mixture {
     }
 
     /// What the experts give for `x` that are chosen by `routed`, `[N, hidden]` both.
-    fn chosen(&self, x: &Tensor, routed: &Tensor) -> Result<Tensor, ModelError> {
+    fn chosen(&self, x: &Tensor, routed: &Tensor) -> Result<Tensor> {
         let (n, hidden) = x.dims2()?;
         let logits = self.router.forward(&routed.to_dtype(DType::F32)?)?;
         let logits = logits.to_device(&Device::Cpu)?.to_vec2::<f32>()?;
@@ -197,7 +197,7 @@ fn route(logits: &[f32], correction: Option<&[f32]>, config: &Experts) -> Vec<(u
 
 impl FeedForward {
     /// From the normed and the plain residual stream, `[N, hidden]` each, to `[N, hidden]`.
-    pub(crate) fn forward(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor, ModelError> {
+    pub(crate) fn forward(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor> {
         match self {
             Self::Dense(gated) => Ok(gated.forward(x)?),
             Self::Mixture(mixture) => mixture.forward(x),

@@ -30,9 +30,7 @@ enum Weight {
 impl Linear {
     /// A layer from its weight `[outputs, inputs]`, in any floating-point type, and bias `[outputs]`. On the CPU the weight
     /// is stored as `weight_type`; elsewhere it stays as it is.
-    ///
-    /// # Errors
-    /// When the weight is not a matrix, or the device has no products with weights of that type.
+    /// Errors: when the weight is not a matrix, or the device has no products with weights of that type.
     pub fn new(weight: Tensor, bias: Option<Tensor>, weight_type: WeightType) -> Result<Self> {
         weight.dims2()?;
         let weight = match weight.device().is_cpu() {

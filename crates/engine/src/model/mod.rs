@@ -36,6 +36,7 @@ mod tensor_reader;
 pub use batch::{BatchRow, RowState, StateStart, StepBatch};
 pub use decoder::Decoder;
 pub use device::{CurrentOnDrop, DeviceChoice, describe as describe_device};
+pub(crate) use error::Result;
 pub use error::{ModelError, Obstacle};
 pub use precision::{Precision, PrecisionChoice};
 pub use prefix::PrefixFile;

@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use candle_core::{DType, Device, DeviceLocation};
 
-use super::ModelError;
 use super::cpu::matmul::PackedMatrix;
+use super::{ModelError, Result};
 use crate::checkpoint::gguf::StorageType;
 use crate::checkpoint::weights::StoredTensor;
 use crate::checkpoint::{ModelConfig, Weights};
@@ -228,7 +228,7 @@ pub enum Quantization {
 impl FromStr for Quantization {
     type Err = ModelError;
 
-    fn from_str(text: &str) -> Result<Self, ModelError> {
+    fn from_str(text: &str) -> Result<Self> {
         Ok(match text {
             "q8_0" => Self::Q8_0,
             "q4k" | "q4_k" => Self::Q4K,
@@ -264,7 +264,7 @@ impl PrecisionChoice {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] with the valid names.
-    pub fn parse_dtype(text: &str) -> Result<DtypeOrAuto, ModelError> {
+    pub fn parse_dtype(text: &str) -> Result<DtypeOrAuto> {
         Ok(Some(match text {
             "auto" => return Ok(None),
             "f32" => DType::F32,
@@ -278,7 +278,7 @@ impl PrecisionChoice {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] with the valid names.
-    pub fn parse_kv(text: &str) -> Result<DType, ModelError> {
+    pub fn parse_kv(text: &str) -> Result<DType> {
         Ok(match text {
             "f32" => DType::F32,
             "f16" => DType::F16,
@@ -310,11 +310,7 @@ impl PrecisionChoice {
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] for what the device does not compute in, and for quantising quantised weights.
-    pub fn resolve(
-        &self,
-        device: &Device,
-        stored: impl Into<StoredAs>,
-    ) -> Result<Precision, ModelError> {
+    pub fn resolve(&self, device: &Device, stored: impl Into<StoredAs>) -> Result<Precision> {
         self.resolve_at(device.location(), stored.into())
     }
 
@@ -325,7 +321,7 @@ impl PrecisionChoice {
             weights: stored,
             kept,
         }: StoredAs,
-    ) -> Result<Precision, ModelError> {
+    ) -> Result<Precision> {
         let is_cuda = matches!(place, DeviceLocation::Cuda { .. });
         let in_blocks = matches!(stored, WeightType::Stored { .. });
         let refuse = |message: &str| Err(ModelError::Unsupported(message.into()));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use candle_core::Device;
 
-use super::ModelError;
+use super::{ModelError, Result};
 
 /// A part of the decoder's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,7 +76,7 @@ impl Profile {
         phase: Phase,
         device: &Device,
         work: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, ModelError> {
+    ) -> Result<T> {
         if !self.on {
             return work().map_err(Into::into);
         }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::cpu::delta::{COLUMNS, Convolution, Delta, GatedNorm};
 use super::cpu::instructions::run;
 use super::device::describe;
-use super::{ModelError, Obstacle, StateStart, StepBatch, cpu};
+use super::{ModelError, Obstacle, Result, StateStart, StepBatch, cpu};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::RecurrentShape;
 
@@ -42,14 +42,12 @@ pub fn state_bytes(shape: &RecurrentShape) -> usize {
 
 /// Refuses a model with recurrent layers on a device that does not compute them: candle's operations do so on the CPU alone. `obstacle`
 /// is what keeps our CUDA kernels from running it.
-///
-/// # Errors
-/// [`ModelError::Unsupported`] saying what to do instead.
+/// Errors: [`ModelError::Unsupported`] saying what to do instead.
 pub fn check_device(
     config: &ModelConfig,
     device: &Device,
     obstacle: Option<&Obstacle>,
-) -> Result<(), ModelError> {
+) -> Result<()> {
     let name = config.family.name();
     let why = match obstacle {
         _ if config.recurrent.is_none() || device.is_cpu() => return Ok(()),
@@ -154,10 +152,8 @@ impl RecurrentStates {
     }
 
     /// Checks a step and takes in what its rows do with their states. Called once per step, before the layers.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when the step does not fit the slots.
-    pub fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
+    /// Errors: [`ModelError::Batch`] when the step does not fit the slots.
+    pub fn prepare(&mut self, batch: &StepBatch) -> Result<()> {
         batch.validate_states(self.slots)?;
         self.tokens = batch.tokens.len();
         self.rows.clear();
@@ -182,7 +178,7 @@ impl RecurrentStates {
         layer: usize,
         weights: &DeltaWeights,
         inputs: &DeltaInputs,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor> {
         let (shape, n) = (self.shape, self.tokens);
         let widths = [
             (inputs.qkv, shape.channels()),

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 use candle_core::{DType, Device, Tensor};
 
-use super::{ModelError, StepBatch, cpu};
+use super::{ModelError, Result, StepBatch, cpu};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::{MAX_POSITIONS, PositionScale, Rope, RopeScaling};
 
@@ -23,11 +23,7 @@ pub(crate) struct RotaryTable {
 
 impl RotaryTable {
     /// The tables of a model's rotary embeddings: of the one, and of the other, if some layers have another ([`Self::new`]).
-    pub(crate) fn all(
-        config: &ModelConfig,
-        device: &Device,
-        dtype: DType,
-    ) -> Result<Vec<Self>, ModelError> {
+    pub(crate) fn all(config: &ModelConfig, device: &Device, dtype: DType) -> Result<Vec<Self>> {
         let second = config.second_rope.as_ref();
         let second = second.map(|second| (&second.rope, true));
         std::iter::once((&config.rope, false))
@@ -42,16 +38,11 @@ impl RotaryTable {
 
     /// The table of a rotary embedding of a model on a device, in its dtype. Angles are computed in f32, as in every reference implementation, so
     /// that long positions have the same rounding.
-    fn new(
-        config: &ModelConfig,
-        rope: &Rope,
-        device: &Device,
-        dtype: DType,
-    ) -> Result<Self, ModelError> {
+    fn new(config: &ModelConfig, rope: &Rope, device: &Device, dtype: DType) -> Result<Self> {
         let positions = config.max_positions.min(MAX_POSITIONS);
         let half = config.head_dim / 2;
         let (factor, sets) = frequencies(rope);
-        let table = |f: fn(f32) -> f32, still: f32| -> Result<Tensor, ModelError> {
+        let table = |f: fn(f32) -> f32, still: f32| -> Result<Tensor> {
             let mut values = Vec::with_capacity(sets.len() * positions * half);
             for frequencies in &sets {
                 for position in 0..positions {
@@ -80,10 +71,7 @@ impl RotaryTable {
     }
 
     /// The rows of the tables that hold each token's angles, `[N]`: its position, in the second set for a long sequence.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a position beyond the table.
-    pub(crate) fn rows(&self, batch: &StepBatch) -> Result<Vec<u32>, ModelError> {
+    pub(crate) fn rows(&self, batch: &StepBatch) -> Result<Vec<u32>> {
         let positions = &batch.positions;
         if let Some(position) = positions
             .iter()
@@ -106,12 +94,9 @@ impl RotaryTable {
     }
 
     /// The angles of a step: cosines and sines, `[N, head_dim / 2]` each.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a position beyond the table.
-    pub(crate) fn gather(&self, batch: &StepBatch) -> Result<(Tensor, Tensor), ModelError> {
+    pub(crate) fn gather(&self, batch: &StepBatch) -> Result<(Tensor, Tensor)> {
         let rows = self.rows(batch)?;
-        let pick = |table: &Tensor| -> Result<Tensor, ModelError> {
+        let pick = |table: &Tensor| -> Result<Tensor> {
             if !cpu::applies(table) {
                 let index = Tensor::new(rows.as_slice(), table.device())?;
                 return Ok(table.index_select(&index, 0)?);

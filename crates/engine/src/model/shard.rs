@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::ModelError;
+use super::{ModelError, Result};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::tensors::MXFP4_BLOCK;
@@ -82,10 +82,8 @@ impl Shard {
     }
 
     /// Refuses experts in MXFP4 whose blocks do not divide.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] naming what is possible.
-    pub(crate) fn check_mxfp4(self, own: &ModelConfig) -> Result<(), ModelError> {
+    /// Errors: [`ModelError::Unsupported`] naming what is possible.
+    pub(crate) fn check_mxfp4(self, own: &ModelConfig) -> Result<()> {
         let width = own
             .experts
             .map_or(own.intermediate, |experts| experts.intermediate);
@@ -99,10 +97,8 @@ impl Shard {
     }
 
     /// The sizes of what a GPU computes.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] where heads or widths do not divide; it names what is possible.
-    pub fn config(self, whole: &ModelConfig) -> Result<ModelConfig, ModelError> {
+    /// Errors: [`ModelError::Unsupported`] where heads or widths do not divide; it names what is possible.
+    pub fn config(self, whole: &ModelConfig) -> Result<ModelConfig> {
         let mut own = whole.clone();
         if self.is_whole() {
             return Ok(own);

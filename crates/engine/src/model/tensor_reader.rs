@@ -4,7 +4,7 @@
 use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
-use super::ModelError;
+use super::Result;
 use super::cpu::matmul::PackedMatrix;
 use super::precision::WeightType;
 use super::recurrence::DeltaWeights;
@@ -36,23 +36,23 @@ pub(super) struct TensorReader<'a> {
 pub(super) type Projection = (Tensor, Option<Tensor>);
 
 impl TensorReader<'_> {
-    pub(super) fn norm(&self, name: &str) -> Result<Tensor, ModelError> {
+    pub(super) fn norm(&self, name: &str) -> Result<Tensor> {
         Ok(self.weights.get(name, self.device, self.norms)?)
     }
 
     /// A vector: a bias, a head's sinks.
-    pub(super) fn vector(&self, name: &str) -> Result<Tensor, ModelError> {
+    pub(super) fn vector(&self, name: &str) -> Result<Tensor> {
         Ok(self.weights.get(name, self.device, self.compute)?)
     }
 
     /// A tensor's numbers, on the host.
-    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f32>, ModelError> {
+    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f32>> {
         let numbers = self.weights.get(name, &Device::Cpu, DType::F32)?;
         Ok(numbers.flatten_all()?.to_vec1()?)
     }
 
     /// What a recurrent layer computes with beside its projections.
-    pub(super) fn delta(&self, names: &DeltaNames) -> Result<DeltaWeights, ModelError> {
+    pub(super) fn delta(&self, names: &DeltaNames) -> Result<DeltaWeights> {
         let read = |name: &str| self.weights.get(name, &Device::Cpu, DType::F32);
         let recurrent = self.config.recurrent.as_ref();
         let converted = recurrent.is_some_and(|recurrent| recurrent.shape.converted);
@@ -73,7 +73,7 @@ impl TensorReader<'_> {
     }
 
     /// A matrix by its full name.
-    pub(super) fn matrix(&self, name: &str) -> Result<Tensor, ModelError> {
+    pub(super) fn matrix(&self, name: &str) -> Result<Tensor> {
         Ok(match self.matrices {
             Some(dtype) => self.weights.get(name, self.device, dtype)?,
             None => self.weights.get_as_stored(name, self.device)?,
@@ -81,7 +81,7 @@ impl TensorReader<'_> {
     }
 
     /// One linear layer that joins the outputs of several.
-    pub(super) fn linear(&self, names: &[String], bias: bool) -> Result<Projection, ModelError> {
+    pub(super) fn linear(&self, names: &[String], bias: bool) -> Result<Projection> {
         let weights = names
             .iter()
             .map(|name| self.matrix(&format!("{name}.weight")))
@@ -96,7 +96,7 @@ impl TensorReader<'_> {
         names: &[String],
         bias: bool,
         division: Division,
-    ) -> Result<Projection, ModelError> {
+    ) -> Result<Projection> {
         if self.shard.is_whole() {
             return self.linear(names, bias);
         }
@@ -114,11 +114,7 @@ impl TensorReader<'_> {
     }
 
     /// The biases of a layer that is divided among GPUs. Where results are summed one GPU adds them, and the others zeros.
-    pub(super) fn part_of_bias(
-        &self,
-        names: &[String],
-        division: Division,
-    ) -> Result<Tensor, ModelError> {
+    pub(super) fn part_of_bias(&self, names: &[String], division: Division) -> Result<Tensor> {
         match division {
             _ if self.shard.is_whole() => self.bias(names),
             Division::Outputs(parts) => self.outputs(names, "bias", parts),
@@ -127,7 +123,7 @@ impl TensorReader<'_> {
     }
 
     /// Zeros in place of a bias that another GPU adds.
-    fn once(&self, bias: Tensor) -> Result<Tensor, ModelError> {
+    fn once(&self, bias: Tensor) -> Result<Tensor> {
         Ok(if self.shard.adds_biases() {
             bias
         } else {
@@ -136,7 +132,7 @@ impl TensorReader<'_> {
     }
 
     /// Of the joined outputs of layers those of this GPU, which has `parts` of them: `.weight` or `.bias`.
-    fn outputs(&self, names: &[String], kind: &str, parts: &[usize]) -> Result<Tensor, ModelError> {
+    fn outputs(&self, names: &[String], kind: &str, parts: &[usize]) -> Result<Tensor> {
         let ranges = self.shard.outputs(parts);
         let (mut before, mut found) = (0, Vec::new());
         for name in names {
@@ -156,7 +152,7 @@ impl TensorReader<'_> {
     }
 
     /// This GPU's `size` along one dimension of a tensor.
-    fn slice(&self, name: &str, dimension: usize, size: usize) -> Result<Tensor, ModelError> {
+    fn slice(&self, name: &str, dimension: usize, size: usize) -> Result<Tensor> {
         self.read_slice(name, dimension, self.shard.range(size))
     }
 
@@ -165,14 +161,14 @@ impl TensorReader<'_> {
         name: &str,
         dimension: usize,
         range: std::ops::Range<usize>,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Tensor> {
         let dtype = self.matrices.unwrap_or(self.compute);
         let part = (dimension, range);
         Ok(self.weights.get_slice(name, self.device, dtype, part)?)
     }
 
     #[cfg(feature = "cuda")]
-    pub(super) fn sinks(&self, name: &str) -> Result<Tensor, ModelError> {
+    pub(super) fn sinks(&self, name: &str) -> Result<Tensor> {
         if self.shard.is_whole() {
             return self.vector(name);
         }
@@ -181,11 +177,7 @@ impl TensorReader<'_> {
 
     /// The joined weights of several layers as they are stored, if all are in few bits of one kind ([`Codes`]).
     #[cfg(feature = "cuda")]
-    pub(super) fn codes(
-        &self,
-        names: &[String],
-        division: Division,
-    ) -> Result<Option<Codes>, ModelError> {
+    pub(super) fn codes(&self, names: &[String], division: Division) -> Result<Option<Codes>> {
         let mut parts = Vec::new();
         for name in names {
             match self.weights.codes(&format!("{name}.weight"))? {
@@ -205,7 +197,7 @@ impl TensorReader<'_> {
             Division::Inputs(count) => {
                 let own = codes.some_inputs(&self.shard.range(count));
                 own.map(Some).ok_or_else(|| {
-                    ModelError::Unsupported(format!(
+                    super::ModelError::Unsupported(format!(
                         "--tensor-parallel {}: {} is kept with one scale for {} inputs, of which its {count} on each GPU are no multiple",
                         self.shard.count(),
                         names.join(", "),
@@ -218,7 +210,7 @@ impl TensorReader<'_> {
 
     /// Whether all are in FP8 with one scale for each output, or for all.
     #[cfg(feature = "cuda")]
-    pub(super) fn scales_are_of_outputs(&self, names: &[String]) -> Result<bool, ModelError> {
+    pub(super) fn scales_are_of_outputs(&self, names: &[String]) -> Result<bool> {
         for name in names {
             let weight = self.weights.stored(&format!("{name}.weight"))?;
             if !weight.has_scales_of_outputs() {
@@ -230,18 +222,15 @@ impl TensorReader<'_> {
 
     /// Refuses layers in few bits that were to stay so and cannot: widened they take several times the memory that was planned. One
     /// that is joined with others in 16 bits, such as an adapter's, may be widened with them.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] naming them.
     #[cfg(feature = "cuda")]
-    pub(super) fn may_be_widened(&self, names: &[String]) -> Result<(), ModelError> {
+    pub(super) fn may_be_widened(&self, names: &[String]) -> Result<()> {
         for name in names {
             let weight = self.weights.stored(&format!("{name}.weight"))?;
             if weight.bits_of_codes().is_none() {
                 return Ok(());
             }
         }
-        Err(ModelError::Unsupported(format!(
+        Err(super::ModelError::Unsupported(format!(
             "--quantize stored: {} cannot be kept as stored (inputs of a group must be neighbours, 32 at a time, or 64 in FP8; sizes \
              multiples of 32; scales of 16 bits at most): leave it out",
             names.join(", ")
@@ -250,7 +239,7 @@ impl TensorReader<'_> {
 
     /// As [`Self::qkv`], as stored.
     #[cfg(feature = "cuda")]
-    pub(super) fn qkv_codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
+    pub(super) fn qkv_codes(&self, names: &[String]) -> Result<Option<Codes>> {
         let Some(codes) = self.codes(names, Division::Outputs(&self.qkv_parts()))? else {
             return Ok(None);
         };
@@ -261,7 +250,7 @@ impl TensorReader<'_> {
     }
 
     /// The biases of several layers, joined.
-    pub(super) fn bias(&self, names: &[String]) -> Result<Tensor, ModelError> {
+    pub(super) fn bias(&self, names: &[String]) -> Result<Tensor> {
         let biases = names
             .iter()
             .map(|name| self.vector(&format!("{name}.bias")))
@@ -271,18 +260,16 @@ impl TensorReader<'_> {
 
     /// The joined weights of several layers, for the CPU, in the blocks in which they are stored; `None` if none of them is
     /// in blocks. `rows` are those of the joined weights that are wanted, in their order; those of one weight stand together.
-    ///
-    /// # Errors
-    /// When a tensor is missing or not a matrix, they do not have the same inputs, or a file cannot be read.
+    /// Errors: when a tensor is missing or not a matrix, they do not have the same inputs, or a file cannot be read.
     pub(super) fn packed(
         &self,
         names: &[String],
         rows: Option<&[usize]>,
-    ) -> Result<Option<PackedMatrix>, ModelError> {
+    ) -> Result<Option<PackedMatrix>> {
         let tensors = names
             .iter()
             .map(|name| Ok((name, self.weights.stored(name)?)))
-            .collect::<Result<Vec<_>, ModelError>>()?;
+            .collect::<Result<Vec<_>>>()?;
         if tensors.iter().all(|(_, tensor)| tensor.blocks.is_none()) {
             return Ok(None);
         }
@@ -335,7 +322,7 @@ impl TensorReader<'_> {
         &self,
         names: &[String],
         bias: bool,
-    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>> {
         let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
         let Some(weight) = self.packed(&weights, None)? else {
             return Ok(None);
@@ -348,7 +335,7 @@ impl TensorReader<'_> {
     pub(super) fn packed_qkv(
         &self,
         names: &[String],
-    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>> {
         let weights: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
         let rows = self.qkv_rows();
         let Some(weight) = self.packed(&weights, rows.as_deref())? else {
@@ -358,7 +345,7 @@ impl TensorReader<'_> {
     }
 
     /// The joined projection of queries, keys and values.
-    pub(super) fn qkv(&self, names: &[String]) -> Result<Projection, ModelError> {
+    pub(super) fn qkv(&self, names: &[String]) -> Result<Projection> {
         let division = Division::Outputs(&self.qkv_parts());
         let (weight, _) = self.part(names, false, division)?;
         let weight = match self.qkv_order()? {
@@ -369,7 +356,7 @@ impl TensorReader<'_> {
     }
 
     /// The biases of queries, keys and values, if they have any.
-    pub(super) fn qkv_bias(&self, names: &[String]) -> Result<Option<Tensor>, ModelError> {
+    pub(super) fn qkv_bias(&self, names: &[String]) -> Result<Option<Tensor>> {
         if !self.config.biases.qkv {
             return Ok(None);
         }
@@ -390,7 +377,7 @@ impl TensorReader<'_> {
     }
 
     /// The order of the rows of queries, keys and values; `None` if they are in order already.
-    fn qkv_order(&self) -> Result<Option<Tensor>, ModelError> {
+    fn qkv_order(&self) -> Result<Option<Tensor>> {
         let Some(rows) = self.qkv_rows() else {
             return Ok(None);
         };
@@ -430,7 +417,7 @@ impl TensorReader<'_> {
         rows.collect()
     }
 
-    pub(super) fn head_gate(&self, names: &[String]) -> Result<Projection, ModelError> {
+    pub(super) fn head_gate(&self, names: &[String]) -> Result<Projection> {
         let rows = self.gate_rows().into_iter().map(|row| row as u32);
         let rows = Tensor::from_iter(rows, self.device)?;
         let (weight, bias) = self.linear(&names[..1], self.config.biases.qkv)?;
@@ -440,7 +427,7 @@ impl TensorReader<'_> {
 
     /// As [`Self::head_gate`], as stored and without bias.
     #[cfg(feature = "cuda")]
-    pub(super) fn head_gate_codes(&self, names: &[String]) -> Result<Option<Codes>, ModelError> {
+    pub(super) fn head_gate_codes(&self, names: &[String]) -> Result<Option<Codes>> {
         let codes = self.codes(&names[..1], Division::Outputs(&[]))?;
         Ok(codes.map(|codes| codes.in_order(&self.gate_rows())))
     }
@@ -449,7 +436,7 @@ impl TensorReader<'_> {
     pub(super) fn packed_head_gate(
         &self,
         names: &[String],
-    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>, ModelError> {
+    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>> {
         let weight = format!("{}.weight", names[0]);
         let Some(weight) = self.packed(&[weight], Some(&self.gate_rows()))? else {
             return Ok(None);
@@ -458,7 +445,7 @@ impl TensorReader<'_> {
     }
 
     /// The norm of queries, or of keys, by head or of all heads together.
-    pub(super) fn head_norm(&self, name: &str) -> Result<Tensor, ModelError> {
+    pub(super) fn head_norm(&self, name: &str) -> Result<Tensor> {
         let norm = self.norm(name)?;
         let Some(order) = self.head_order() else {
             return Ok(norm);
@@ -476,7 +463,7 @@ impl TensorReader<'_> {
     }
 
     /// A gated layer: gate and up joined, and down.
-    pub(super) fn gated(&self, names: &GatedNames) -> Result<(Projection, Projection), ModelError> {
+    pub(super) fn gated(&self, names: &GatedNames) -> Result<(Projection, Projection)> {
         let bias = self.config.biases.feed_forward;
         let down = std::slice::from_ref(&names.down);
         let experts = self.config.experts;
@@ -494,10 +481,10 @@ impl TensorReader<'_> {
         down: &str,
         experts: &Experts,
         index: usize,
-    ) -> Result<(Projection, Projection), ModelError> {
+    ) -> Result<(Projection, Projection)> {
         let (hidden, width) = (self.config.hidden, experts.intermediate);
         let (all, own) = (width * self.shard.count(), self.shard.range(width));
-        let one = |name: &str, inputs: usize, outputs: usize| -> Result<Tensor, ModelError> {
+        let one = |name: &str, inputs: usize, outputs: usize| -> Result<Tensor> {
             let weight = if experts.mxfp4 {
                 self.mxfp4(name, index, outputs, inputs)?
             } else {
@@ -526,7 +513,7 @@ impl TensorReader<'_> {
         down: &str,
         experts: &Experts,
         index: usize,
-    ) -> Result<[(PackedMatrix, Tensor); 2], ModelError> {
+    ) -> Result<[(PackedMatrix, Tensor); 2]> {
         let (hidden, width) = (self.config.hidden, experts.intermediate);
         let [blocks, scales] = self.mxfp4_bytes(gate_up, index)?;
         let sorted = gates_first(width);
@@ -545,8 +532,8 @@ impl TensorReader<'_> {
         down: &str,
         width: usize,
         index: usize,
-    ) -> Result<[Tensor; 2], ModelError> {
-        let read = |name: &str| -> Result<Tensor, ModelError> {
+    ) -> Result<[Tensor; 2]> {
+        let read = |name: &str| -> Result<Tensor> {
             let name = format!("{name}_bias");
             let bias = self.weights.get_part(&name, index, self.device)?;
             Ok(bias.flatten_all()?.to_dtype(self.compute)?)
@@ -558,8 +545,8 @@ impl TensorReader<'_> {
     }
 
     /// An expert's blocks and scales in MXFP4.
-    pub(super) fn mxfp4_bytes(&self, name: &str, index: usize) -> Result<[Vec<u8>; 2], ModelError> {
-        let read = |what: &str| -> Result<Vec<u8>, ModelError> {
+    pub(super) fn mxfp4_bytes(&self, name: &str, index: usize) -> Result<[Vec<u8>; 2]> {
+        let read = |what: &str| -> Result<Vec<u8>> {
             let part = self
                 .weights
                 .get_part(&format!("{name}_{what}"), index, &Device::Cpu)?;
@@ -570,13 +557,7 @@ impl TensorReader<'_> {
 
     /// An expert's matrix `[outputs, inputs]` in bf16, which holds every number of MXFP4 exactly
     /// (<https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf>).
-    fn mxfp4(
-        &self,
-        name: &str,
-        index: usize,
-        outputs: usize,
-        inputs: usize,
-    ) -> Result<Tensor, ModelError> {
+    fn mxfp4(&self, name: &str, index: usize, outputs: usize, inputs: usize) -> Result<Tensor> {
         let [blocks, scales] = self.mxfp4_bytes(name, index)?;
         let mut numbers = vec![half::bf16::ZERO; outputs * inputs];
         numbers
@@ -607,7 +588,7 @@ pub(super) fn gates_first(width: usize) -> impl Fn(usize) -> u32 {
 }
 
 /// Concatenates tensors; in f32 if their types differ.
-fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor, ModelError> {
+fn side_by_side(mut parts: Vec<Tensor>) -> Result<Tensor> {
     let same = parts
         .windows(2)
         .all(|pair| pair[0].dtype() == pair[1].dtype());

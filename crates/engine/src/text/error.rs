@@ -5,7 +5,6 @@ use crate::checkpoint::CheckpointError;
 /// An error of tokenizer or chat template.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
-    /// A file of the checkpoint could not be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// The tokenizer is damaged, or refuses a text.

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::index::Index;
 use super::source::Source;
-use crate::EvalError;
 use crate::eval::{LabelColumns, Samples, labelled_line, no_label};
+use crate::{EvalError, Result};
 use juror_data::{
     ColumnMap, LineLimit, LoadOptions, Needs, Rows, VerdictLine, each, index_each, without_nan,
 };
@@ -54,16 +54,14 @@ pub struct Progress {
 impl Browser {
     /// Opens the verdicts of `path`, which may still be written, with the samples of `rows` and the labels of `labels`:
     /// files, or none. Without labels they may be in the verdicts' own kept keys.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or its first line is not a verdict.
+    /// Errors: when a file cannot be read, or its first line is not a verdict.
     pub fn open(
         path: &Path,
         rows: &[PathBuf],
         labels: &[PathBuf],
         columns: ColumnMap,
         label_columns: LabelColumns,
-    ) -> Result<(Self, Progress), EvalError> {
+    ) -> Result<(Self, Progress)> {
         let source = Arc::new(Source::open(path)?);
         let columns = columns.with_needs(Needs::nothing());
         let (samples, rows) = read_samples(rows, labels, &columns, &label_columns)?;
@@ -96,7 +94,7 @@ impl Browser {
     }
 
     /// Reads the next part of the file; `false` if nothing was new. Only one thread may call this.
-    pub(crate) fn advance(&self, progress: &mut Progress) -> Result<bool, EvalError> {
+    pub(crate) fn advance(&self, progress: &mut Progress) -> Result<bool> {
         let mut source = Arc::clone(&self.index().source);
         let known = progress.read + progress.pending.len() as u64 + progress.skipped.unwrap_or(0);
         if source.is_outdated(&self.path, known) || !source.still_has(&progress.last, progress.read)
@@ -171,7 +169,7 @@ impl Browser {
     }
 
     /// Adds lines, given as their offsets, numbers and texts.
-    fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<(), EvalError> {
+    fn add(&self, source: &Source, lines: &[(u64, u32, &[u8])]) -> Result<()> {
         let plain = lines.par_iter().map(|(.., line)| without_nan(line));
         let plain: Vec<Cow<[u8]>> = plain.collect();
         let parsed: Vec<_> = lines
@@ -228,7 +226,7 @@ fn read_samples(
     labels: &[PathBuf],
     columns: &ColumnMap,
     label_columns: &LabelColumns,
-) -> Result<(Samples, Option<Arc<Rows>>), EvalError> {
+) -> Result<(Samples, Option<Arc<Rows>>)> {
     let mut samples = Samples::default();
     let options = LoadOptions {
         columns: columns.clone(),

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::follow::Browser;
 use super::index::{Index, VerdictPlace};
 use super::source::Source;
-use crate::EvalError;
 use crate::eval::{Labelled, Miss, Scored};
+use crate::{EvalError, Result};
 use juror_data::{
     ColumnMap, Needs, Rows, Sample, Samples as _, sample_of_row, together, without_nan,
 };
@@ -59,7 +59,7 @@ impl Files {
     }
 
     /// The lines of these verdicts, in order.
-    pub(super) fn lines(&self, needed: &[Needed]) -> Result<Vec<Vec<u8>>, EvalError> {
+    pub(super) fn lines(&self, needed: &[Needed]) -> Result<Vec<Vec<u8>>> {
         let mut lines = Vec::with_capacity(needed.len());
         let mut rest = needed;
         while let Some(first) = rest.first() {
@@ -82,7 +82,7 @@ impl Files {
         &self,
         needed: &[Needed],
         may_be: &(dyn Fn(&[u8]) -> bool + Sync),
-    ) -> Result<Vec<Option<Sample>>, EvalError> {
+    ) -> Result<Vec<Option<Sample>>> {
         let mut samples = vec![None; needed.len()];
         let Some(rows) = &self.rows else {
             return Ok(samples);
@@ -182,11 +182,7 @@ pub(super) fn texts(
 
 impl Browser {
     /// The records at these indices; `None` if the file was read from its beginning again since `generation`.
-    pub(crate) fn records(
-        &self,
-        ats: &[u32],
-        generation: u64,
-    ) -> Result<Option<Vec<Record>>, EvalError> {
+    pub(crate) fn records(&self, ats: &[u32], generation: u64) -> Result<Option<Vec<Record>>> {
         let (files, needed) = {
             let index = self.index();
             if index.generation != generation {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::follow::Browser;
 use super::record::{Files, Needed, Record, Texts, texts, verdict};
-use crate::EvalError;
+use crate::Result;
 use juror_data::Sample;
 
 /// Bytes of lines and rows that are searched at a time, unless one verdict has more.
@@ -114,7 +114,7 @@ impl Search {
         from: usize,
         go_on: &dyn Fn() -> bool,
         found: &mut dyn FnMut(Record) -> bool,
-    ) -> Result<Hits, EvalError> {
+    ) -> Result<Hits> {
         let mut at = from;
         while at < order.len() {
             if !go_on() {
@@ -162,7 +162,7 @@ impl Search {
         browser: &Browser,
         files: &Files,
         needed: &[Needed],
-    ) -> Result<Vec<Option<Held>>, EvalError> {
+    ) -> Result<Vec<Option<Held>>> {
         let lines = files.lines(needed)?;
         let in_row = |row: &[u8]| self.within.is_of_sample() && self.may_be_in(row);
         let in_samples = if self.within.is_of_sample() {

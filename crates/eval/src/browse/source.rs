@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_base::threads::lock;
 use juror_data::journal::journal_path;
 use juror_data::{DatasetError, each_batch, file_number};
@@ -39,7 +39,7 @@ fn newest(path: &Path) -> PathBuf {
 impl Source {
     /// Opens the file that holds the verdicts of `path`: JSON lines and journals directly, all others (tables, compressed
     /// files) as a temporary copy in JSON lines.
-    pub(super) fn open(path: &Path) -> Result<Self, EvalError> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let found = newest(path);
         let unreadable = EvalError::unreadable(&found);
         let number = file_number(&found);
@@ -126,7 +126,7 @@ impl Source {
 }
 
 /// The rows of a file as JSON lines in a temporary file.
-fn copy(path: &Path) -> Result<File, EvalError> {
+fn copy(path: &Path) -> Result<File> {
     let spool = |source| {
         EvalError::Input(DatasetError::Spool {
             what: format!("a copy of {}", path.display()),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::EvalError;
 use crate::eval::{IDS_TOLD, both_sides};
+use crate::{EvalError, Result};
 use juror_data::verdict::{Confidence, Status};
 use juror_data::{
     LoadOptions, OfRows, Places, Rows, Samples as _, TrialsSeen, VerdictLine, each_batch,
@@ -116,14 +116,8 @@ pub struct Judged {
 
 impl Judged {
     /// Reads rows, and the verdicts on them.
-    ///
-    /// # Errors
-    /// When a file cannot be read, a line is not a verdict, a trial is there twice, or no verdict is on a row.
-    pub fn read(
-        inputs: &[PathBuf],
-        options: &LoadOptions,
-        verdicts: &[PathBuf],
-    ) -> Result<Self, EvalError> {
+    /// Errors: when a file cannot be read, a line is not a verdict, a trial is there twice, or no verdict is on a row.
+    pub fn read(inputs: &[PathBuf], options: &LoadOptions, verdicts: &[PathBuf]) -> Result<Self> {
         let mut places = Places::default();
         let mut count = 0_u32;
         let loaded = index_each(inputs, options, &mut |sample, _| {

@@ -12,7 +12,7 @@ use super::hard::Hard;
 use super::pairs::Pairs;
 use super::sft::Accepted;
 use super::{AT_ONCE, Judged, Tally, Written};
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::output::{CellKind, Column, OutputError, OutputFile, OutputFormat};
 use juror_data::{Sample, Samples as _};
 
@@ -39,17 +39,15 @@ type Own = Vec<(&'static str, CellKind)>;
 
 /// Makes a row from the samples of a record, or none.
 type RowOf<'r, const N: usize> =
-    dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>, EvalError> + 'r;
+    dyn FnMut(usize, [Sample; N]) -> Result<Option<Map<String, Value>>> + 'r;
 
 /// The key that stands for all keys of a row.
 const ALL: &str = "all";
 
 impl Output<'_> {
     /// Refuses an output that cannot hold the rows, before anything is read.
-    ///
-    /// # Errors
-    /// For a name of another kind, and for all keys in a table.
-    pub fn check(path: Option<&PathBuf>, keep: &[String]) -> Result<(), EvalError> {
+    /// Errors: for a name of another kind, and for all keys in a table.
+    pub fn check(path: Option<&PathBuf>, keep: &[String]) -> Result<()> {
         let Some(path) = path else { return Ok(()) };
         let format = OutputFormat::from_path(path)?;
         if format != OutputFormat::JsonLines && keep.iter().any(|key| key == ALL) {
@@ -61,10 +59,8 @@ impl Output<'_> {
     }
 
     /// Writes hard samples as rows that can be judged again, with `c` and `trials`.
-    ///
-    /// # Errors
-    /// When a sample cannot be read again or a table cannot hold it, or the output cannot be written.
-    pub fn hard(&self, hard: &Hard) -> Result<Written, EvalError> {
+    /// Errors: when a sample cannot be read again or a table cannot hold it, or the output cannot be written.
+    pub fn hard(&self, hard: &Hard) -> Result<Written> {
         let texts = ["id", "question", "reference_answer", "response"];
         let own = texts.map(|key| (key, CellKind::Text)).into_iter();
         let own: Own = own
@@ -96,7 +92,7 @@ impl Output<'_> {
     }
 
     /// Writes preference pairs: `prompt`, `chosen`, `rejected`, the scores and ids of both, and whether the rejected response is a lucky guess.
-    pub fn pairs(&self, pairs: &Pairs) -> Result<Written, EvalError> {
+    pub fn pairs(&self, pairs: &Pairs) -> Result<Written> {
         let text = match self.form {
             Form::Text => CellKind::Text,
             Form::Messages => CellKind::Messages,
@@ -145,7 +141,7 @@ impl Output<'_> {
     }
 
     /// Writes the best responses, with `reward` and `n`, the number of responses each was chosen from.
-    pub fn best(&self, best: &Best) -> Result<Written, EvalError> {
+    pub fn best(&self, best: &Best) -> Result<Written> {
         let own = self.response_keys(&[("reward", CellKind::Number), ("n", CellKind::Integer)]);
         self.write(
             &own,
@@ -161,11 +157,7 @@ impl Output<'_> {
     }
 
     /// Writes accepted responses, with `reward` and `c`: up to a number for each question, and each text once.
-    pub fn sft(
-        &self,
-        accepted: &Accepted,
-        per_question: Option<usize>,
-    ) -> Result<Written, EvalError> {
+    pub fn sft(&self, accepted: &Accepted, per_question: Option<usize>) -> Result<Written> {
         let own = self.response_keys(&[("reward", CellKind::Number), ("c", CellKind::Number)]);
         let question_of = |at: usize| accepted.questions_of.get(at).copied();
         let full: Cell<Option<u32>> = Cell::new(None);
@@ -228,7 +220,7 @@ impl Output<'_> {
     }
 
     /// The messages that ask the question: the row's own, or one turn of the user.
-    fn prompt(&self, sample: &Sample) -> Result<Vec<Value>, EvalError> {
+    fn prompt(&self, sample: &Sample) -> Result<Vec<Value>> {
         if sample.messages.is_empty() {
             return Ok(vec![json!({"role": "user", "content": sample.question})]);
         }
@@ -252,7 +244,7 @@ impl Output<'_> {
         &self,
         sample: Sample,
         further: [(&str, Value); M],
-    ) -> Result<Map<String, Value>, EvalError> {
+    ) -> Result<Map<String, Value>> {
         let mut row = Map::new();
         match self.form {
             Form::Text => {
@@ -278,7 +270,7 @@ impl Output<'_> {
         places: &[[u32; N]],
         wants: &dyn Fn(usize) -> bool,
         row: &mut RowOf<N>,
-    ) -> Result<Written, EvalError> {
+    ) -> Result<Written> {
         if let Some(key) = self
             .keep
             .iter()

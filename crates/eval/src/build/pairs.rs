@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::{AT_ONCE, Judged, Tally, drawn};
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::Samples as _;
 
 /// How the better of two responses is decided.
@@ -49,10 +49,8 @@ pub struct Pairs {
 
 impl Pairs {
     /// The pairs of all questions.
-    ///
-    /// # Errors
-    /// If the majority decides and no verdict judges the whole; when a row cannot be read again.
-    pub fn new(judged: &Judged, wanted: WantedPairs) -> Result<Self, EvalError> {
+    /// Errors: if the majority decides and no verdict judges the whole; when a row cannot be read again.
+    pub fn new(judged: &Judged, wanted: WantedPairs) -> Result<Self> {
         if wanted.by == By::Overall && judged.tallies.iter().all(|tally| tally.c().is_none()) {
             return Err(EvalError::Unusable(
                 "no verdict says whether a response is right: pairs by the reward are made with --by reward".into(),
@@ -72,12 +70,7 @@ impl Pairs {
         Ok(pairs)
     }
 
-    fn add_group(
-        &mut self,
-        judged: &Judged,
-        group: &[u32],
-        wanted: WantedPairs,
-    ) -> Result<(), EvalError> {
+    fn add_group(&mut self, judged: &Judged, group: &[u32], wanted: WantedPairs) -> Result<()> {
         let mut responses: Vec<Response> = group
             .iter()
             .filter_map(|&place| Response::new(judged, place, wanted.seed))
@@ -165,7 +158,7 @@ impl Pairs {
 }
 
 /// Hashes of the texts of responses, by place.
-fn texts(judged: &Judged, responses: &[Response]) -> Result<HashMap<u32, blake3::Hash>, EvalError> {
+fn texts(judged: &Judged, responses: &[Response]) -> Result<HashMap<u32, blake3::Hash>> {
     let mut texts = HashMap::with_capacity(responses.len());
     for some in responses.chunks(AT_ONCE) {
         let places: Vec<usize> = some.iter().map(|one| one.place as usize).collect();

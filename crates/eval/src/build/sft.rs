@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Judged, drawn};
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::Samples as _;
 
 #[derive(Debug, Clone, Copy)]
@@ -37,10 +37,8 @@ pub struct Accepted {
 
 impl Accepted {
     /// The accepted responses of all questions.
-    ///
-    /// # Errors
-    /// If no verdict judges the whole and no reward is asked for.
-    pub fn new(judged: &Judged, wanted: WantedResponses) -> Result<Self, EvalError> {
+    /// Errors: if no verdict judges the whole and no reward is asked for.
+    pub fn new(judged: &Judged, wanted: WantedResponses) -> Result<Self> {
         let says_nothing = judged.tallies.iter().all(|tally| tally.c().is_none());
         if says_nothing && (wanted.min_reward.is_none() || wanted.min_c.is_some()) {
             return Err(EvalError::Unusable(

@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 use super::labels::is_missing;
 use super::measures::Estimate;
 use super::statistics::{Interval, RESAMPLES, bootstrap};
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::each_row;
 
 /// The largest product of points and resamples.
@@ -33,10 +33,8 @@ pub struct ScoreTable {
 
 impl ScoreTable {
     /// Reads a CSV, Parquet or JSON lines file. The numbers of a column may be followed by a percent sign, either all of them or none.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a column holds numbers and something else.
-    pub fn read(path: &Path) -> Result<Self, EvalError> {
+    /// Errors: when the file cannot be read, or a column holds numbers and something else.
+    pub fn read(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let mut rows: Vec<(usize, Map<String, Value>)> = Vec::new();
         each_row(&[path.to_owned()], |_, place, row| {

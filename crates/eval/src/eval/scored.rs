@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::labels::{Label, LabelColumns, LettersSeen, and};
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::verdict::Status;
 use juror_data::{
     Keep, LoadOptions, Needs, OfRows, Places, Sample, TrialsSeen, VerdictLine, each, each_batch,
@@ -148,10 +148,8 @@ impl Samples {
     }
 
     /// Reads the labels whose letters are those of two sets, by the letters of all others.
-    ///
-    /// # Errors
-    /// Where that does not tell which of the two they are.
-    pub(crate) fn settle(&mut self, columns: &LabelColumns) -> Result<(), EvalError> {
+    /// Errors: where that does not tell which of the two they are.
+    pub(crate) fn settle(&mut self, columns: &LabelColumns) -> Result<()> {
         let meaning = columns.meaning(&self.letters);
         let [outcome, overall, process] = meaning.map_err(EvalError::Unusable)?;
         for (place, open) in self.open.drain() {
@@ -186,14 +184,12 @@ impl Samples {
     }
 
     /// Reads labels from data.
-    ///
-    /// # Errors
-    /// When a row or its label cannot be read, or no row has a label.
+    /// Errors: when a row or its label cannot be read, or no row has a label.
     pub fn of_data(
         inputs: &[PathBuf],
         options: LoadOptions,
         columns: &LabelColumns,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Self> {
         let mut samples = Self::default();
         let mut wrong = None;
         let mut missing: Vec<&String> = columns.named().collect();
@@ -223,7 +219,7 @@ impl Samples {
     }
 
     /// The keys of the first row of data, for a message that no row has a label.
-    pub fn keys_of(inputs: &[PathBuf], options: LoadOptions) -> Result<Vec<String>, EvalError> {
+    pub fn keys_of(inputs: &[PathBuf], options: LoadOptions) -> Result<Vec<String>> {
         let options = LoadOptions {
             keep: Keep::parse(["all"]),
             columns: options.columns.with_needs(Needs::nothing()),
@@ -306,15 +302,13 @@ pub struct Verdicts {
 
 impl Verdicts {
     /// Reads the verdicts of `path`, and the labels in them (`juror judge --keep`) if `samples` is empty and `in_verdicts` is true.
-    ///
-    /// # Errors
-    /// When the file cannot be read, holds something else, has a verdict twice, or none of its samples has a label.
+    /// Errors: when the file cannot be read, holds something else, has a verdict twice, or none of its samples has a label.
     pub fn read(
         path: &Path,
         samples: &mut Samples,
         in_verdicts: bool,
         columns: &LabelColumns,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Self> {
         let mut verdicts = Self::default();
         let has_groups = !samples.groups.all().is_empty();
         let mut seen = TrialsSeen::new(samples.labelled.len());

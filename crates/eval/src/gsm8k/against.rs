@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::method::Method;
 use super::responses::{Response, Responses, SET_NAMES};
-use crate::EvalError;
 use crate::eval::{Confusion, LabelColumns, Labelled, McNemar, Samples, Share, Verdicts};
+use crate::{EvalError, Result};
 use juror_judge::judge::consensus::Votes;
 
 /// A judge and the methods.
@@ -76,16 +76,14 @@ pub struct Judged<'r> {
 impl Against {
     /// Compares the verdicts of `path`. `samples` are the rows of the responses, with their labels if they have some;
     /// `labels` are other rows with labels to use instead.
-    ///
-    /// # Errors
-    /// When the verdicts cannot be read, or none is on a response that is scored.
+    /// Errors: when the verdicts cannot be read, or none is on a response that is scored.
     pub fn new(
         path: &Path,
         responses: &Responses,
         samples: &mut Samples,
         labels: Option<&Samples>,
         columns: &LabelColumns,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Self> {
         let verdicts = Verdicts::read(path, samples, false, columns)?;
         let mut places: HashMap<&str, (&Response, [bool; SET_NAMES.len()])> = HashMap::new();
         for question in &responses.questions {

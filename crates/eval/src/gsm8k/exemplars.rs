@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::{ColumnMap, Keep, LoadOptions, Needs, load};
 
 /// The examples of this project, one JSON object a line.
@@ -79,7 +79,7 @@ impl Exemplar {
     }
 
     /// The examples of this project.
-    pub fn built_in() -> Result<Vec<Self>, EvalError> {
+    pub fn built_in() -> Result<Vec<Self>> {
         let rows = BUILT_IN.lines().map(|line| {
             let row: Row = serde_json::from_str(line).map_err(|error| error.to_string())?;
             Self::new(&row.question, &row.answer)
@@ -89,10 +89,8 @@ impl Exemplar {
     }
 
     /// The first `count` rows of a file with a `question` and an `answer` (or `target`) that is a worked solution.
-    ///
-    /// # Errors
-    /// When the file cannot be read, has too few rows, or one of them has no worked solution.
-    pub fn read(path: &Path, count: usize) -> Result<Vec<Self>, EvalError> {
+    /// Errors: when the file cannot be read, has too few rows, or one of them has no worked solution.
+    pub fn read(path: &Path, count: usize) -> Result<Vec<Self>> {
         let wrong = |why: String| EvalError::Unusable(format!("{}: {why}", path.display()));
         let options = LoadOptions {
             columns: ColumnMap::default().with_needs(Needs {

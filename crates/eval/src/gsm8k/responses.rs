@@ -11,7 +11,7 @@ use super::method::{Method, Reading};
 use super::report::Made;
 use super::statistics::{Votes, groups};
 use super::test_set::{Disputed, TestSet, question_key, same_answers};
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::{ColumnsUsed, Keep, LoadOptions, Needs, Sample, each, tally};
 
 /// Sets of labels: the original one, and an audited one.
@@ -77,14 +77,8 @@ pub struct Responses {
 
 impl Responses {
     /// Reads and scores the responses of `inputs`.
-    ///
-    /// # Errors
-    /// Where the files cannot be read, a response has no reference, or no response is to a known question.
-    pub fn read(
-        inputs: &[PathBuf],
-        options: LoadOptions,
-        labels: &LabelSets,
-    ) -> Result<Self, EvalError> {
+    /// Errors: where the files cannot be read, a response has no reference, or no response is to a known question.
+    pub fn read(inputs: &[PathBuf], options: LoadOptions, labels: &LabelSets) -> Result<Self> {
         let options = LoadOptions {
             columns: options.columns.with_needs(Needs {
                 reference: false,
@@ -266,7 +260,7 @@ impl Reader<'_> {
     }
 
     /// The index of a response's question; `None` if the labels do not have it.
-    fn place(&mut self, sample: &Sample) -> Result<Option<usize>, EvalError> {
+    fn place(&mut self, sample: &Sample) -> Result<Option<usize>> {
         let key = question_key(&sample.question);
         let set = self.labels.original.as_ref();
         if let Some(place) = self.places.get(key) {

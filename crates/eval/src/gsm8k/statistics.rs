@@ -181,11 +181,12 @@ impl Scores {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::float_cmp,
-    reason = "values that are exact, or computed the same way"
-)]
 mod tests {
+    #![allow(
+        clippy::float_cmp,
+        reason = "values that are exact, or computed the same way"
+    )]
+
     use super::*;
     use proptest::prelude::*;
 

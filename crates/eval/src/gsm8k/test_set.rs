@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::{ColumnMap, Keep, LineLimit, LoadOptions, Needs, Sample, Source, load, sources};
 use juror_rules::Gsm8kMethod;
 
@@ -88,7 +88,7 @@ impl Disputed {
 
 impl SetIdentity {
     /// The identity of files with so many rows together.
-    fn new(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self, EvalError> {
+    fn new(name: &str, paths: &[PathBuf], rows: usize) -> Result<Self> {
         let mut hasher = blake3::Hasher::new();
         for path in paths {
             let mut add = || io::copy(&mut File::open(path)?, &mut hasher);
@@ -169,10 +169,8 @@ impl Answers {
 
 impl TestSet {
     /// Reads files, and folders of files, with a question and an answer in each row, as one set called `name`.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or a row lacks a question or an answer.
-    pub fn read(name: &str, paths: &[PathBuf], columns: ColumnMap) -> Result<Self, EvalError> {
+    /// Errors: when a file cannot be read, or a row lacks a question or an answer.
+    pub fn read(name: &str, paths: &[PathBuf], columns: ColumnMap) -> Result<Self> {
         let files = sources(paths, None)?
             .into_iter()
             .map(|source| match source {

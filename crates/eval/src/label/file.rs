@@ -9,7 +9,7 @@ use chrono::{SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::Said;
-use crate::EvalError;
+use crate::{EvalError, Result};
 use juror_data::id_hash;
 use juror_data::output::{folder_of, sync_folder};
 
@@ -54,7 +54,7 @@ impl LabelLine {
 }
 
 /// Reads the whole lines of a file of labels, each with the offset at which it ends.
-fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, EvalError> {
+fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>> {
     let unreadable = EvalError::unreadable(path);
     file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
     let mut reader = BufReader::new(file);
@@ -91,7 +91,7 @@ fn read(file: &mut File, path: &Path) -> Result<Vec<(LabelLine, u64)>, EvalError
     Ok(labels)
 }
 
-pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>, EvalError> {
+pub fn read_labels(path: &Path) -> Result<Vec<LabelLine>> {
     let mut file = File::open(path).map_err(EvalError::unreadable(path))?;
     let labels = read(&mut file, path)?;
     Ok(labels.into_iter().map(|(label, _)| label).collect())
@@ -109,10 +109,8 @@ pub struct LabelFile {
 
 impl LabelFile {
     /// Opens the file, or begins one. `given` are labels that it begins with, unless it has labels with their ids already.
-    ///
-    /// # Errors
-    /// When it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the annotators of `given`.
-    pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self, EvalError> {
+    /// Errors: when it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the annotators of `given`.
+    pub fn open(path: &Path, annotator: &str, given: &[LabelLine]) -> Result<Self> {
         let unreadable = EvalError::unreadable(path);
         let mut file = File::options()
             .read(true)
@@ -199,10 +197,8 @@ impl LabelFile {
     }
 
     /// Adds a label; from then on it survives a power cut.
-    ///
-    /// # Errors
-    /// When it cannot be written; the file is then unchanged.
-    pub(crate) fn add(&mut self, label: LabelLine) -> Result<(), EvalError> {
+    /// Errors: when it cannot be written; the file is then unchanged.
+    pub(crate) fn add(&mut self, label: LabelLine) -> Result<()> {
         let before = self.end();
         let written = self.write(&label).and_then(|()| self.sync());
         if let Err(error) = written {
@@ -216,7 +212,7 @@ impl LabelFile {
     }
 
     /// Removes the last label and returns it.
-    pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>, EvalError> {
+    pub(crate) fn undo(&mut self) -> Result<Option<LabelLine>> {
         let Some(label) = self.labels.last().cloned() else {
             return Ok(None);
         };
@@ -229,7 +225,7 @@ impl LabelFile {
     }
 
     /// Adds the newline of the last line, if an editor left it out.
-    fn end_line(&mut self) -> Result<(), EvalError> {
+    fn end_line(&mut self) -> Result<()> {
         let end = self.end();
         let Some(last) = end.checked_sub(1) else {
             return Ok(());
@@ -252,7 +248,7 @@ impl LabelFile {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    fn write(&mut self, label: &LabelLine) -> Result<(), EvalError> {
+    fn write(&mut self, label: &LabelLine) -> Result<()> {
         let mut line = serde_json::to_vec(label).map_err(|error| self.failed(&error.into()))?;
         line.push(b'\n');
         if line.len() as u64 >= MOST {
@@ -271,13 +267,13 @@ impl LabelFile {
     }
 
     /// Truncates the file to this length, if it is longer.
-    fn cut(&mut self, length: u64) -> Result<(), EvalError> {
+    fn cut(&mut self, length: u64) -> Result<()> {
         self.file
             .set_len(length)
             .map_err(|source| self.failed(&source))
     }
 
-    fn sync(&mut self) -> Result<(), EvalError> {
+    fn sync(&mut self) -> Result<()> {
         self.file.sync_all().map_err(|source| self.failed(&source))
     }
 

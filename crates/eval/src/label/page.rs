@@ -14,10 +14,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Said, Session, Shown};
-use crate::EvalError;
 use crate::report::page::{STYLE, render};
 use crate::report::record::{Answers, Article, Judgement, Text};
 use crate::view::VIEW_STYLE;
+use crate::{EvalError, Result};
 use juror_base::threads::lock;
 use juror_data::Sample;
 use juror_judge::server::{ServerError, asset, serve_pages};
@@ -117,7 +117,7 @@ async fn take(State(app): State<Arc<App>>, Form(given): Form<Given>) -> Response
 }
 
 /// Does what a form asks; `false` for an unknown key.
-fn act(progress: &mut QueueProgress, given: &Given) -> Result<bool, EvalError> {
+fn act(progress: &mut QueueProgress, given: &Given) -> Result<bool> {
     let mut letters = given.key.chars();
     let (Some(key), None) = (letters.next(), letters.next()) else {
         return Ok(false);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::EvalError;
 use crate::browse::{Browser, Progress, sureness};
 use crate::eval::{IDS_TOLD, LabelColumns, Task, both_sides};
+use crate::{EvalError, Result};
 use juror_data::verdict::Status;
 use juror_data::{ColumnMap, LoadOptions, Needs, Places, Rows, Samples as _, index_each};
 
@@ -79,16 +79,14 @@ struct Seen {
 
 impl Queue {
     /// Reads rows and verdicts, and chooses samples. `None` if it was interrupted.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or all verdicts are on other samples.
+    /// Errors: when a file cannot be read, or all verdicts are on other samples.
     pub fn read(
         rows: &[PathBuf],
         columns: &ColumnMap,
         verdicts: &[PathBuf],
         choice: &QueueChoice,
         interrupted: &AtomicBool,
-    ) -> Result<Option<Self>, EvalError> {
+    ) -> Result<Option<Self>> {
         let options = LoadOptions {
             columns: columns.clone().with_needs(Needs::nothing()),
             ..LoadOptions::default()
@@ -165,11 +163,7 @@ impl Queue {
 }
 
 /// Reads all verdicts in the file; `false` if it was interrupted.
-fn read_all(
-    browser: &Browser,
-    progress: &mut Progress,
-    interrupted: &AtomicBool,
-) -> Result<bool, EvalError> {
+fn read_all(browser: &Browser, progress: &mut Progress, interrupted: &AtomicBool) -> Result<bool> {
     while !browser.has_caught_up() {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(false);

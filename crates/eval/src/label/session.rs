@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::{Map, Value};
 
 use super::{LabelFile, LabelLine, Queue, Reasons, Said};
-use crate::EvalError;
+use crate::Result;
 use crate::eval::Scored;
 use juror_data::{Sample, Samples as _, id_hash};
 
@@ -67,10 +67,8 @@ impl Session {
     }
 
     /// The current sample; `None` if all are labelled or skipped.
-    ///
-    /// # Errors
-    /// When the rows cannot be read again, or have changed.
-    pub fn current(&self) -> Result<Option<Sample>, EvalError> {
+    /// Errors: when the rows cannot be read again, or have changed.
+    pub fn current(&self) -> Result<Option<Sample>> {
         if self.skipped >= self.left.len() {
             return Ok(None);
         }
@@ -96,12 +94,7 @@ impl Session {
         self.skipped
     }
 
-    pub fn label(
-        &mut self,
-        sample: &Sample,
-        said: Said,
-        note: Option<String>,
-    ) -> Result<(), EvalError> {
+    pub fn label(&mut self, sample: &Sample, said: Said, note: Option<String>) -> Result<()> {
         let note = note
             .map(|note| note.trim().to_owned())
             .filter(|note| !note.is_empty());
@@ -123,7 +116,7 @@ impl Session {
     }
 
     /// Undoes the last step; `false` if there is none.
-    pub fn undo(&mut self) -> Result<bool, EvalError> {
+    pub fn undo(&mut self) -> Result<bool> {
         match self.steps.last() {
             None => return Ok(false),
             Some(Step::Labelled(position)) => {
@@ -146,7 +139,7 @@ impl Session {
         found.copied().unwrap_or_default()
     }
 
-    pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>, EvalError> {
+    pub fn verdicts(&self, id: &str) -> Result<Vec<Shown>> {
         let mut shown = Vec::new();
         for judge in &self.queue.judges {
             let (generation, ats) = {

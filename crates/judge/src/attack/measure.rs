@@ -34,9 +34,7 @@ pub struct Subject {
 impl Subject {
     /// Judges the attacks and counts, a report for each of the families that are attacks under the protocol; without the rules,
     /// so that it is the judge alone that is measured. `None` where the run is interrupted.
-    ///
-    /// # Errors
-    /// When the model cannot be loaded, or its engine fails.
+    /// Errors: when the model cannot be loaded, or its engine fails.
     pub fn measure(
         &self,
         attacks: &[Attack],

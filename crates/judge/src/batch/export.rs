@@ -53,9 +53,7 @@ impl Export {
     }
 
     /// Writes a request for every trial of every sample to `out`, or to standard output, in the order of the input.
-    ///
-    /// # Errors
-    /// When a sample cannot be read again, or the output not be written: what was there before is then unchanged.
+    /// Errors: when a sample cannot be read again, or the output not be written: what was there before is then unchanged.
     pub fn execute(&self, samples: &Rows, out: Option<&OutputFile>) -> Result<Exported, RunError> {
         let mut exported = Exported::default();
         let mut write = |writer: &mut dyn Write| self.write(samples, writer, &mut exported);

@@ -31,9 +31,7 @@ pub struct Import<'a> {
 
 impl Import<'_> {
     /// Reads all answers; also gives the lines that were left out.
-    ///
-    /// # Errors
-    /// When a file cannot be read, no answer is of these samples, or (without [`Self::skip_bad`]) a line cannot be used.
+    /// Errors: when a file cannot be read, no answer is of these samples, or (without [`Self::skip_bad`]) a line cannot be used.
     pub fn read(&self, reader: AnswerReader) -> Result<(Answers, BadLines), RunError> {
         let mut join = Join::new(self)?;
         let mut left_out = BadLines::default();

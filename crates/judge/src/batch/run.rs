@@ -135,9 +135,7 @@ struct AnsweredLine {
 
 impl BatchRun {
     /// Answers the requests that no earlier run has answered, then writes the output.
-    ///
-    /// # Errors
-    /// Any error that stops the run. Finished answers are in the journal, and the same run goes on from there.
+    /// Errors: any error that stops the run. Finished answers are in the journal, and the same run goes on from there.
     pub fn execute(
         &self,
         interrupted: &AtomicBool,

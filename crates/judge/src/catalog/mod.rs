@@ -36,9 +36,7 @@ pub static EMBEDDED: [&EmbeddedModel; 1] = [&EmbeddedModel {
 /// Finds the model that `--model` names: an embedded model's name, a GGUF file, a folder, an alias of a known judge, or
 /// an id on the hub, in this order. A model on the hub is fetched if the cache does not have it. A folder that is only an adapter
 /// stands for the model that it was trained on, if that is in a folder or in the cache, with the adapter.
-///
-/// # Errors
-/// [`CheckpointError::UnknownModel`], [`CheckpointError::Hub`], [`CheckpointError::MissingFile`] for a folder without a configuration,
+/// Errors: [`CheckpointError::UnknownModel`], [`CheckpointError::Hub`], [`CheckpointError::MissingFile`] for a folder without a configuration,
 /// or what reading a GGUF file's header gives.
 pub fn resolve(name: &str) -> Result<ModelSource, CheckpointError> {
     resolve_watched(name, Want::Everything, &|_| {})

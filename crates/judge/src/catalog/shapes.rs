@@ -16,9 +16,7 @@ const STORED: [(&str, Quantization); 2] = [
 ];
 
 /// The configuration of a named shape, with `-fp8` or `-awq` stored so, or of a `config.json`.
-///
-/// # Errors
-/// [`CheckpointError::UnknownShape`] with the names there are; the file's own error.
+/// Errors: [`CheckpointError::UnknownShape`] with the names there are; the file's own error.
 pub fn find(name: &str) -> Result<ModelConfig, CheckpointError> {
     let lower = name.to_lowercase();
     let stored = STORED

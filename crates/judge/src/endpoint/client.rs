@@ -160,9 +160,7 @@ impl Client {
     }
 
     /// The version that the server reports, if it does.
-    ///
-    /// # Errors
-    /// If it cannot be reached: without its version it would be another server.
+    /// Errors: if it cannot be reached: without its version it would be another server.
     pub(super) fn version(&self) -> Result<Option<String>, EndpointError> {
         let root = self.base.strip_suffix("/v1").unwrap_or(&self.base);
         match patiently(self.patience, || self.get_url(&format!("{root}/version"))) {

@@ -138,9 +138,7 @@ pub fn is_address(name: &str) -> bool {
 impl Endpoint {
     /// Asks a server what models it has. `name` is its address, then `#` and the model's name; without a name it must have exactly one
     /// model. Only if `is_tried` is it asked to generate anything before a run.
-    ///
-    /// # Errors
-    /// [`EndpointError`] where it cannot be reached, refuses the key, or has no such model.
+    /// Errors: [`EndpointError`] where it cannot be reached, refuses the key, or has no such model.
     pub fn connect(
         name: &str,
         settings: EndpointSettings,

@@ -48,9 +48,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
 /// Judges with a model on one or more engines, which take their requests from one queue. What a verdict says does not
 /// depend on the engine. Memory does not depend on the number of jobs.
-///
-/// # Errors
-/// When an engine fails, a sample cannot be read again, or the sink refuses a verdict. What the sink took before is
+/// Errors: when an engine fails, a sample cannot be read again, or the sink refuses a verdict. What the sink took before is
 /// valid. An engine that failed is not among `engines` afterwards.
 pub fn run<S: Samples + ?Sized>(
     samples: &S,
@@ -366,9 +364,7 @@ pub(super) fn request_of<S: Samples + ?Sized>(
 }
 
 /// Judges with rules alone. Memory does not depend on the number of jobs.
-///
-/// # Errors
-/// When a sample cannot be read again, or the sink refuses a verdict.
+/// Errors: when a sample cannot be read again, or the sink refuses a verdict.
 pub fn run_rules<S: Samples + ?Sized>(
     samples: &S,
     jobs: &[Job],

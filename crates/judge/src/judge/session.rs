@@ -294,9 +294,7 @@ impl Session {
     }
 
     /// Judges the trials that no earlier run of this session has finished, then writes the output.
-    ///
-    /// # Errors
-    /// Any error that stops the run. Finished verdicts are in the journal, and the same session resumes from there.
+    /// Errors: any error that stops the run. Finished verdicts are in the journal, and the same session resumes from there.
     pub fn execute(
         &self,
         interrupted: &AtomicBool,
@@ -433,9 +431,6 @@ impl Session {
     }
 
     /// Writes the samples at these positions, in the form in which rows are read.
-    ///
-    /// # Errors
-    /// When a sample cannot be read again, or the file cannot be written.
     pub fn write_rows(&self, out: &OutputFile, positions: &[usize]) -> Result<(), RunError> {
         self.write_rows_of(out, positions, &mut |sample| sample.row(false))
     }

@@ -36,9 +36,7 @@ impl SharedMemory {
     }
 
     /// Builds the engines of a judge when no other's are being built; `build` has them hold what it is given.
-    ///
-    /// # Errors
-    /// What `build` says, or that nothing is built any more.
+    /// Errors: what `build` says, or that nothing is built any more.
     pub(super) fn build<T>(
         &self,
         at: usize,

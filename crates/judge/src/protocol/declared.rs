@@ -61,9 +61,7 @@ fn wrong(place: &dyn Display, why: &dyn Display) -> DeclarationError {
 
 impl Protocol {
     /// Reads a user's protocol: a TOML file, and the prompt text that it names.
-    ///
-    /// # Errors
-    /// What is missing, of another form, or unknown, with the file and the place in it.
+    /// Errors: what is missing, of another form, or unknown, with the file and the place in it.
     pub(crate) fn load(path: &Path) -> Result<Self, DeclarationError> {
         let read = |path: &Path| {
             let wrong = |error| format!("could not read {}: {error}", path.display());

@@ -45,9 +45,7 @@ impl AnswerForm for RubricForm {
 
 /// Reads an answer without its thinking: outside of its reason the last object with the key `1`. The object's keys must be the
 /// numbers from 1 on, and its values true, false or whole numbers.
-///
-/// # Errors
-/// Where there is no such object, or one of its values is no grade.
+/// Errors: where there is no such object, or one of its values is no grade.
 fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     if answer.trim().is_empty() {
         return Err(Unreadable::Empty);

@@ -124,9 +124,7 @@ impl AnswerForm for JsonForm {
 }
 
 /// Reads an answer without its thinking.
-///
-/// # Errors
-/// Where no object has the key, or none of those that have it holds a label there.
+/// Errors: where no object has the key, or none of those that have it holds a label there.
 pub(super) fn read(
     keys: &Keys,
     labels: &Labels,

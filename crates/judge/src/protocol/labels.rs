@@ -190,9 +190,7 @@ impl Labels {
     }
 
     /// Reads an answer without its thinking.
-    ///
-    /// # Errors
-    /// Where no rule matches, or what it finds does not name one label.
+    /// Errors: where no rule matches, or what it finds does not name one label.
     pub(super) fn read(&self, answer: &str) -> Result<ParsedVerdict, Unreadable> {
         if answer.trim().is_empty() {
             return Err(Unreadable::Empty);

@@ -114,9 +114,7 @@ impl Protocol {
     }
 
     /// Reads a completion.
-    ///
-    /// # Errors
-    /// When no verdict can be read; nothing is ever guessed. The error says what was at fault and what was there.
+    /// Errors: when no verdict can be read; nothing is ever guessed. The error says what was at fault and what was there.
     pub fn parse(
         &self,
         completion: &str,
@@ -303,9 +301,7 @@ pub fn find(name: &str) -> Option<Arc<Protocol>> {
 }
 
 /// The protocol that a name stands for: a built-in one, or a file of the user's that ends in `.toml`.
-///
-/// # Errors
-/// [`DeclarationError`]: the name is unknown, or the file cannot be used.
+/// Errors: [`DeclarationError`]: the name is unknown, or the file cannot be used.
 pub fn resolve(name: &str) -> Result<Arc<Protocol>, DeclarationError> {
     if let Some(protocol) = find(name) {
         return Ok(protocol);

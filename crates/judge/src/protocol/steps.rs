@@ -38,9 +38,7 @@ impl AnswerForm for StepForm {
 }
 
 /// Reads an answer without its thinking: the last box, which must hold an index.
-///
-/// # Errors
-/// Where there is no box, or the last one holds something else: an earlier one may be quoted.
+/// Errors: where there is no box, or the last one holds something else: an earlier one may be quoted.
 fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     if answer.trim().is_empty() {
         return Err(Unreadable::Empty);

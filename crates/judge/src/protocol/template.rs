@@ -103,9 +103,7 @@ pub struct PromptTemplate {
 
 impl PromptTemplate {
     /// Reads a prompt text. The final newline of the file, if any, is not part of it.
-    ///
-    /// # Errors
-    /// An unknown or repeated slot, a `{{` that is not closed on its line, a missing field, Jinja's statements, or a private character;
+    /// Errors: an unknown or repeated slot, a `{{` that is not closed on its line, a missing field, Jinja's statements, or a private character;
     /// each with its line.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         // `{#}` is neither beginning nor end.
@@ -165,9 +163,7 @@ impl PromptTemplate {
     }
 
     /// Puts trusted examples into the `{{ few_shots }}` slot. They are taken as they are: a slot in them is plain text.
-    ///
-    /// # Errors
-    /// When the template has no such slot, or the examples hold a private character.
+    /// Errors: when the template has no such slot, or the examples hold a private character.
     pub fn with_few_shots(mut self, examples: &str) -> Result<Self, TemplateError> {
         if !self.parts.contains(&Part::FewShots) {
             let why =
@@ -255,9 +251,7 @@ impl PromptTemplate {
 }
 
 /// Cuts a chat-rendered prompt of `template` at the fields' private characters.
-///
-/// # Errors
-/// When a field is missing or there twice: the chat template dropped or repeated the prompt.
+/// Errors: when a field is missing or there twice: the chat template dropped or repeated the prompt.
 pub(crate) fn split_marks(
     rendered: &str,
     template: &PromptTemplate,

@@ -218,9 +218,7 @@ async fn listen(host: &str, port: u16) -> Result<(TcpListener, SocketAddr), Serv
 }
 
 /// Serves until `interrupted` is set, then answers what the engines have and ends.
-///
-/// # Errors
-/// When the server cannot be started, or the judge ends by itself.
+/// Errors: when the server cannot be started, or the judge ends by itself.
 pub fn serve(
     host: &str,
     port: u16,

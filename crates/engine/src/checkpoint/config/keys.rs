@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Result};
 
 /// Whether two values say the same, as 10000 and 10000.0 do.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
@@ -37,10 +37,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(in crate::checkpoint) fn fail<T>(
-        &self,
-        message: impl Into<String>,
-    ) -> Result<T, CheckpointError> {
+    pub(in crate::checkpoint) fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(CheckpointError::Config {
             path: self.path.into(),
             message: message.into(),
@@ -64,7 +61,7 @@ impl<'a> Keys<'a> {
     }
 
     /// As [`Self::all_asked_for`], with further keys that have no effect, one a line.
-    pub(in crate::checkpoint) fn all_known(&self, more: &str) -> Result<(), CheckpointError> {
+    pub(in crate::checkpoint) fn all_known(&self, more: &str) -> Result<()> {
         self.asked
             .borrow_mut()
             .extend(more.lines().map(str::to_owned));
@@ -72,7 +69,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Fails on the first key that was never read and could matter: one that is neither known to have no effect, nor null, false or empty.
-    pub(in crate::checkpoint) fn all_asked_for(&self) -> Result<(), CheckpointError> {
+    pub(in crate::checkpoint) fn all_asked_for(&self) -> Result<()> {
         let asked = self.asked.borrow();
         let keys = self.value.as_object().into_iter().flatten();
         let mut unknown = keys.filter(|(key, value)| {
@@ -93,15 +90,12 @@ impl<'a> Keys<'a> {
         Ok(())
     }
 
-    pub(in crate::checkpoint) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
+    pub(in crate::checkpoint) fn size(&self, key: &str) -> Result<usize> {
         self.optional_size(key)?
             .map_or_else(|| self.fail(format!("no {key}")), Ok)
     }
 
-    pub(in crate::checkpoint) fn optional_size(
-        &self,
-        key: &str,
-    ) -> Result<Option<usize>, CheckpointError> {
+    pub(in crate::checkpoint) fn optional_size(&self, key: &str) -> Result<Option<usize>> {
         match self.get(key) {
             None => Ok(None),
             Some(value) => match value.as_u64() {
@@ -112,11 +106,7 @@ impl<'a> Keys<'a> {
     }
 
     /// A positive number; `name` is what messages call it.
-    pub(in crate::checkpoint) fn positive(
-        &self,
-        name: &str,
-        value: Option<&Value>,
-    ) -> Result<f64, CheckpointError> {
+    pub(in crate::checkpoint) fn positive(&self, name: &str, value: Option<&Value>) -> Result<f64> {
         match value.map(Value::as_f64) {
             Some(Some(number)) if number > 0.0 && number.is_finite() => Ok(number),
             Some(_) => self.fail(format!("{name} is not a positive number")),
@@ -124,11 +114,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(in crate::checkpoint) fn flag(
-        &self,
-        key: &str,
-        default: bool,
-    ) -> Result<bool, CheckpointError> {
+    pub(in crate::checkpoint) fn flag(&self, key: &str, default: bool) -> Result<bool> {
         match self.get(key) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -141,7 +127,7 @@ impl<'a> Keys<'a> {
         &self,
         key: &str,
         expected: impl Into<Value>,
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<()> {
         let expected = expected.into();
         match self.get(key) {
             Some(value) if !same(value, &expected) => self.fail(format!(
@@ -152,7 +138,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    pub(in crate::checkpoint) fn token_ids(&self, key: &str) -> Result<Vec<u32>, CheckpointError> {
+    pub(in crate::checkpoint) fn token_ids(&self, key: &str) -> Result<Vec<u32>> {
         let one = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
         let value = self.get(key);
         let ids = match value {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::CheckpointError;
 use super::keys::{Keys, short};
+use crate::checkpoint::Result;
 use crate::checkpoint::families::{Family, Part};
 use crate::checkpoint::weights::Layout;
 
@@ -64,7 +64,7 @@ pub(crate) enum Zeros {
 }
 
 /// Reads `quantization_config`. What is not supported is refused by name; of gpt-oss' MXFP4, which is of its experts, nothing is said here.
-pub(super) fn parse(keys: &Keys, family: &Family) -> Result<Option<Quantization>, CheckpointError> {
+pub(super) fn parse(keys: &Keys, family: &Family) -> Result<Option<Quantization>> {
     // transformers takes an empty object for none.
     let is_empty = |settings: &Value| settings.as_object().is_some_and(Map::is_empty);
     let Some(settings) = keys
@@ -108,7 +108,7 @@ impl<'a> Settings<'a> {
         self.get(key).and_then(Value::as_str)
     }
 
-    fn flag(&self, key: &str, default: bool) -> Result<bool, CheckpointError> {
+    fn flag(&self, key: &str, default: bool) -> Result<bool> {
         match self.get(key) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -123,7 +123,7 @@ impl<'a> Settings<'a> {
         layout: Layout,
         bits: Option<&Value>,
         group_keys: &[&str],
-    ) -> Result<(usize, Option<usize>), CheckpointError> {
+    ) -> Result<(usize, Option<usize>)> {
         let bits = match bits.and_then(Value::as_u64) {
             Some(bits @ (4 | 8)) if layout != Layout::Awq || bits == 4 => bits as usize,
             bits => {
@@ -144,21 +144,21 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn blocks(&self, key: &str, size: &Value) -> Result<Fp8Scales, CheckpointError> {
+    fn blocks(&self, key: &str, size: &Value) -> Result<Fp8Scales> {
         match block(size) {
             Some(block) => Ok(Fp8Scales::Blocks(block)),
             None => self.refuse(&format!("{key} {}", short(size))),
         }
     }
 
-    fn refuse<T>(&self, what: &str) -> Result<T, CheckpointError> {
+    fn refuse<T>(&self, what: &str) -> Result<T> {
         self.keys.fail(format!(
             "quantization_config: {what}: not supported; take the checkpoint it was made from, and --quantize"
         ))
     }
 }
 
-fn gptq(settings: &Settings) -> Result<Option<Quantization>, CheckpointError> {
+fn gptq(settings: &Settings) -> Result<Option<Quantization>> {
     let offset = match settings.text("checkpoint_format").unwrap_or("gptq") {
         "gptq" => 1,
         "gptq_v2" => 0,
@@ -191,7 +191,7 @@ fn gptq(settings: &Settings) -> Result<Option<Quantization>, CheckpointError> {
     })))
 }
 
-fn awq(settings: &Settings) -> Result<Option<Quantization>, CheckpointError> {
+fn awq(settings: &Settings) -> Result<Option<Quantization>> {
     match settings
         .text("version")
         .unwrap_or("gemm")
@@ -216,7 +216,7 @@ fn awq(settings: &Settings) -> Result<Option<Quantization>, CheckpointError> {
 }
 
 /// vLLM's format, which llm-compressor writes: one kind of weights for all groups of layers.
-fn compressed_tensors(settings: &Settings) -> Result<Option<Quantization>, CheckpointError> {
+fn compressed_tensors(settings: &Settings) -> Result<Option<Quantization>> {
     let something = |value: &&Value| !value.as_object().is_some_and(Map::is_empty);
     for key in ["sparsity_config", "transform_config"] {
         if let Some(value) = settings.get(key).filter(something) {

@@ -13,10 +13,10 @@ use crate::checkpoint::families::{
     Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, Windows, Wrapper,
     wrappers,
 };
-use crate::checkpoint::{CheckpointError, unsuitable};
+use crate::checkpoint::{Result, unsuitable};
 
 /// Reads a configuration. Each key must be followed, or be known to have no effect; any other is refused.
-pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig, CheckpointError> {
+pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig> {
     let given = Keys::new(value, path);
     let (family, wrapper) = family(&given, value)?;
     let value = in_plain_keys(&given, value, family, wrapper.as_ref())?;
@@ -52,10 +52,7 @@ impl Setting {
 }
 
 /// The family of a configuration, and what it is wrapped in if it is the text part of a model that reads images too.
-fn family(
-    keys: &Keys,
-    value: &Value,
-) -> Result<(&'static Family, Option<Wrapper>), CheckpointError> {
+fn family(keys: &Keys, value: &Value) -> Result<(&'static Family, Option<Wrapper>)> {
     let classes = keys.get("architectures");
     let class = classes.and_then(|list| list.get(0)?.as_str());
     let kind = keys.get("model_type").and_then(Value::as_str);
@@ -101,11 +98,7 @@ fn family(
 }
 
 /// The family of the text part of a model that reads images too.
-fn text_family(
-    keys: &Keys,
-    wrapper: &Wrapper,
-    text: Option<&Value>,
-) -> Result<&'static Family, CheckpointError> {
+fn text_family(keys: &Keys, wrapper: &Wrapper, text: Option<&Value>) -> Result<&'static Family> {
     let kind = text.and_then(|text| text.get("model_type")?.as_str());
     let kind = kind.unwrap_or(wrapper.text);
     let class = text.and_then(|text| text.get("architectures")?.get(0)?.as_str());
@@ -139,7 +132,7 @@ fn in_plain_keys(
     given: &Value,
     family: &Family,
     wrapper: Option<&Wrapper>,
-) -> Result<Value, CheckpointError> {
+) -> Result<Value> {
     let mut plain = given.as_object().cloned().unwrap_or_default();
     if let Some(wrapper) = wrapper {
         plain = text_part(keys, plain)?;
@@ -195,10 +188,7 @@ const SHARED: &str = "quantization_config tie_word_embeddings eos_token_id bos_t
 const OF_TOWERS: &str = include_str!("keys_of_towers.txt");
 
 /// What the configuration of a model with towers for images and sound says of its text part.
-fn text_part(
-    keys: &Keys,
-    mut outer: Map<String, Value>,
-) -> Result<Map<String, Value>, CheckpointError> {
+fn text_part(keys: &Keys, mut outer: Map<String, Value>) -> Result<Map<String, Value>> {
     let mut text = match outer.remove("text_config") {
         Some(Value::Object(mut text)) => {
             for key in SHARED.split(' ') {
@@ -248,7 +238,7 @@ fn text_part(
     Ok(text)
 }
 
-fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, CheckpointError> {
+fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig> {
     let (hidden, heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
     let head_dim = match keys.optional_size("head_dim")? {
         Some(head_dim) => head_dim,
@@ -386,7 +376,7 @@ fn model(keys: &Keys, family: &'static Family) -> Result<ModelConfig, Checkpoint
     })
 }
 
-fn bias(keys: &Keys, bias: Bias) -> Result<bool, CheckpointError> {
+fn bias(keys: &Keys, bias: Bias) -> Result<bool> {
     match bias {
         Bias::Never => Ok(false),
         Bias::Always => Ok(true),
@@ -400,7 +390,7 @@ fn sharing(
     family: &Family,
     intermediate: usize,
     windowed: &[bool],
-) -> Result<Option<SharingLayers>, CheckpointError> {
+) -> Result<Option<SharingLayers>> {
     let key = "num_kv_shared_layers";
     if !family.shares_keys {
         return Ok(None);
@@ -429,11 +419,7 @@ fn sharing(
 }
 
 /// What each layer gets of a token beside the residual stream, if it gets anything.
-fn layer_inputs(
-    keys: &Keys,
-    family: &Family,
-    vocab: usize,
-) -> Result<Option<LayerInputs>, CheckpointError> {
+fn layer_inputs(keys: &Keys, family: &Family, vocab: usize) -> Result<Option<LayerInputs>> {
     let key = "vocab_size_per_layer_input";
     if !family.has(Part::InputTable) {
         return Ok(None);
@@ -457,7 +443,7 @@ fn full_layers(
     family: &Family,
     kv_heads: usize,
     head_dim: usize,
-) -> Result<Option<FullLayers>, CheckpointError> {
+) -> Result<Option<FullLayers>> {
     let Some(named) = &family.full_layers else {
         return Ok(None);
     };
@@ -498,7 +484,7 @@ fn full_layers(
 }
 
 /// `per_layer_config`, sizes that single layers have of their own.
-fn overrides<'a>(keys: &Keys<'a>) -> Result<&'a Map<String, Value>, CheckpointError> {
+fn overrides<'a>(keys: &Keys<'a>) -> Result<&'a Map<String, Value>> {
     static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
     match keys.get("per_layer_config") {
         None => Ok(&NONE),
@@ -511,11 +497,7 @@ fn overrides<'a>(keys: &Keys<'a>) -> Result<&'a Map<String, Value>, CheckpointEr
 }
 
 /// Refuses sizes by layer that are not those of layers without windows, for each of these the same.
-fn check_overrides(
-    keys: &Keys,
-    full: &FullLayers,
-    [kv_heads, head_dim]: [usize; 2],
-) -> Result<(), CheckpointError> {
+fn check_overrides(keys: &Keys, full: &FullLayers, [kv_heads, head_dim]: [usize; 2]) -> Result<()> {
     let by_layer = overrides(keys)?;
     if by_layer.is_empty() {
         return Ok(());
@@ -561,7 +543,7 @@ fn ropes(
     keys: &Keys,
     family: &Family,
     [full, windowed]: [usize; 2],
-) -> Result<(Rope, Option<Rope>), CheckpointError> {
+) -> Result<(Rope, Option<Rope>)> {
     let parse = |keys: &Keys, head_dim, theta| {
         let rope = Rope::parse(keys, head_dim, family, theta)?;
         if family.proportional.is_some() && rope.dims != head_dim {
@@ -664,7 +646,7 @@ fn windows(
     family: &Family,
     layers: usize,
     positions: usize,
-) -> Result<(Vec<Option<usize>>, Vec<bool>), CheckpointError> {
+) -> Result<(Vec<Option<usize>>, Vec<bool>)> {
     // Qwen's files name a window that is not used.
     let used = family.windows != Windows::Switched || keys.flag("use_sliding_window", false)?;
     let window = match family.windows {
@@ -730,7 +712,7 @@ fn windows(
 }
 
 /// One layer in how many has no window: a number, or letters for layers with a window (L) and one without (G) that come again and again.
-fn window_pattern(keys: &Keys) -> Result<Option<usize>, CheckpointError> {
+fn window_pattern(keys: &Keys) -> Result<Option<usize>> {
     let key = "sliding_window_pattern";
     let Some(Value::String(letters)) = keys.get(key) else {
         return keys.optional_size(key);
@@ -742,7 +724,7 @@ fn window_pattern(keys: &Keys) -> Result<Option<usize>, CheckpointError> {
 }
 
 /// A number that counts something and may be zero.
-fn whole(keys: &Keys, key: &str) -> Result<Option<usize>, CheckpointError> {
+fn whole(keys: &Keys, key: &str) -> Result<Option<usize>> {
     match keys.get(key) {
         Some(value) if value.as_u64() == Some(0) => Ok(Some(0)),
         _ => keys.optional_size(key),
@@ -755,7 +737,7 @@ fn unrotated(
     family: &Family,
     layers: usize,
     windowed: &[bool],
-) -> Result<Option<Vec<bool>>, CheckpointError> {
+) -> Result<Option<Vec<bool>>> {
     let still: Vec<bool> = match family.unrotated {
         Unrotated::Never => return Ok(None),
         Unrotated::BesideWindows if keys.get("sliding_window").is_none() => return Ok(None),
@@ -785,11 +767,7 @@ fn unrotated(
     Ok(still.contains(&true).then_some(still))
 }
 
-fn experts(
-    keys: &Keys,
-    family: &Family,
-    layers: usize,
-) -> Result<Option<Experts>, CheckpointError> {
+fn experts(keys: &Keys, family: &Family, layers: usize) -> Result<Option<Experts>> {
     let Some(named) = &family.experts else {
         return Ok(None);
     };

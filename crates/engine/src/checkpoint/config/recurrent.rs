@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::keys::{Keys, short};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::Result;
 use crate::checkpoint::families::{Family, Part};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) fn parse(
     family: &Family,
     layers: usize,
     converted: bool,
-) -> Result<Option<Recurrent>, CheckpointError> {
+) -> Result<Option<Recurrent>> {
     if !family.has(Part::DeltaQueryKeyValue) {
         return Ok(None);
     }
@@ -102,7 +102,7 @@ pub(super) fn parse(
     Ok((shape.layers > 0).then_some(Recurrent { shape, layers }))
 }
 
-fn kinds(keys: &Keys, layers: usize) -> Result<Vec<bool>, CheckpointError> {
+fn kinds(keys: &Keys, layers: usize) -> Result<Vec<bool>> {
     let interval = keys.optional_size("full_attention_interval")?;
     let Some(kinds) = keys.get("layer_types") else {
         let Some(interval) = interval else {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::keys::{Keys, is_nothing, same, short};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::Result;
 use crate::checkpoint::families::Family;
 
 /// The rotary embedding of queries and keys (<https://arxiv.org/abs/2104.09864>).
@@ -91,7 +91,7 @@ struct RopeKeys<'a> {
 }
 
 impl<'a> RopeKeys<'a> {
-    fn new(keys: &'a Keys<'a>) -> Result<Self, CheckpointError> {
+    fn new(keys: &'a Keys<'a>) -> Result<Self> {
         // An empty one says nothing, as in transformers.
         let given = |key| keys.get(key).filter(|value| !is_nothing(value));
         let (scaling, parameters) = (given("rope_scaling"), given("rope_parameters"));
@@ -118,16 +118,16 @@ impl<'a> RopeKeys<'a> {
         format!("{}.{key}", self.name)
     }
 
-    fn number(&self, key: &str) -> Result<f64, CheckpointError> {
+    fn number(&self, key: &str) -> Result<f64> {
         self.keys.positive(&self.named(key), self.get(key))
     }
 
-    fn number_or(&self, key: &str, default: f64) -> Result<f64, CheckpointError> {
+    fn number_or(&self, key: &str, default: f64) -> Result<f64> {
         self.get(key).map_or(Ok(default), |_| self.number(key))
     }
 
     /// A list of positive numbers, one for each pair.
-    fn factors(&self, key: &str, pairs: usize) -> Result<Vec<f64>, CheckpointError> {
+    fn factors(&self, key: &str, pairs: usize) -> Result<Vec<f64>> {
         let numbers = match self.get(key) {
             Some(Value::Array(list)) => list
                 .iter()
@@ -145,7 +145,7 @@ impl<'a> RopeKeys<'a> {
     }
 
     /// The original context, given beside the other keys or at the top level.
-    fn original_positions(&self) -> Result<f64, CheckpointError> {
+    fn original_positions(&self) -> Result<f64> {
         let key = "original_max_position_embeddings";
         let on_top = self.keys.get(key);
         self.keys
@@ -153,11 +153,7 @@ impl<'a> RopeKeys<'a> {
     }
 
     /// Fails on the first key that does not belong to this kind of scaling.
-    fn refuse_unknown(
-        &self,
-        scaling: &RopeScaling,
-        of_family: &str,
-    ) -> Result<(), CheckpointError> {
+    fn refuse_unknown(&self, scaling: &RopeScaling, of_family: &str) -> Result<()> {
         const ALL: &str = "rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings";
         let own = match scaling {
             RopeScaling::None | RopeScaling::Linear { .. } | RopeScaling::Proportional { .. } => "",
@@ -188,10 +184,7 @@ impl<'a> RopeKeys<'a> {
 }
 
 /// How queries grow with their position, in a family in which they do.
-pub(super) fn position_scale(
-    keys: &Keys,
-    family: &Family,
-) -> Result<Option<PositionScale>, CheckpointError> {
+pub(super) fn position_scale(keys: &Keys, family: &Family) -> Result<Option<PositionScale>> {
     if !family.scales_by_position {
         return Ok(None);
     }
@@ -245,7 +238,7 @@ impl Rope {
         head_dim: usize,
         family: &Family,
         default_theta: Option<f64>,
-    ) -> Result<Self, CheckpointError> {
+    ) -> Result<Self> {
         let rope = RopeKeys::new(keys)?;
         if !head_dim.is_multiple_of(2) {
             return keys.fail(format!(
@@ -336,7 +329,7 @@ impl Rope {
     }
 }
 
-fn llama3(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
+fn llama3(rope: &RopeKeys) -> Result<RopeScaling> {
     let (low_turns, high_turns) = (
         rope.number("low_freq_factor")?,
         rope.number("high_freq_factor")?,
@@ -355,7 +348,7 @@ fn llama3(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
     })
 }
 
-fn yarn(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
+fn yarn(rope: &RopeKeys) -> Result<RopeScaling> {
     let original_positions = match rope.original_positions() {
         // transformers' default where the key is missing.
         Err(_) if rope.get("original_max_position_embeddings").is_none() => {
@@ -393,7 +386,7 @@ fn yarn(rope: &RopeKeys) -> Result<RopeScaling, CheckpointError> {
     })
 }
 
-fn long_rope(rope: &RopeKeys, pairs: usize) -> Result<RopeScaling, CheckpointError> {
+fn long_rope(rope: &RopeKeys, pairs: usize) -> Result<RopeScaling> {
     let original_positions = rope.original_positions()?;
     let positions = rope.keys.size("max_position_embeddings")? as f64;
     let factor = rope.number_or("factor", positions / original_positions)?;

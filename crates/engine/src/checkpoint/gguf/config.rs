@@ -11,19 +11,17 @@ use crate::checkpoint::families::{
     Bias, ExpertKeys, FAMILIES, Factor, Family, FullLayerKeys, Part, Scores, Setting, SharedWidth,
     Unrotated, Windows,
 };
-use crate::checkpoint::{CheckpointError, unsuitable};
+use crate::checkpoint::{CheckpointError, Result, unsuitable};
 
 /// Divisors of rotary frequencies that a file stores as tensors, by name.
 pub(super) type Factors = BTreeMap<String, Vec<f64>>;
 
 /// The family of a file.
-///
-/// # Errors
-/// [`CheckpointError::Config`] for what is not a model, and for unknown families.
+/// Errors: [`CheckpointError::Config`] for what is not a model, and for unknown families.
 pub(super) fn family(
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
-) -> Result<&'static Family, CheckpointError> {
+) -> Result<&'static Family> {
     if let Some(kind) = metadata.text("general.type")?
         && kind != "model"
     {
@@ -82,11 +80,11 @@ pub(super) fn family(
 }
 
 /// How many keys a query sees.
-fn window(metadata: &Metadata) -> Result<Option<usize>, CheckpointError> {
+fn window(metadata: &Metadata) -> Result<Option<usize>> {
     metadata.optional_size(&Keys::new(metadata)?.key("attention.sliding_window"))
 }
 
-pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
+pub(super) fn head_dim(metadata: &Metadata) -> Result<usize> {
     let at = Keys::new(metadata)?;
     let (hidden, heads) = (
         metadata.size(&at.key("embedding_length"))?,
@@ -113,7 +111,7 @@ pub(super) fn head_dim(metadata: &Metadata) -> Result<usize, CheckpointError> {
 struct Keys<'a>(&'a str);
 
 impl<'a> Keys<'a> {
-    fn new(metadata: &Metadata<'a>) -> Result<Self, CheckpointError> {
+    fn new(metadata: &Metadata<'a>) -> Result<Self> {
         Ok(Self(
             metadata.text("general.architecture")?.unwrap_or_default(),
         ))
@@ -125,10 +123,8 @@ impl<'a> Keys<'a> {
 }
 
 /// The blocks that guess several tokens ahead: they come after the layers, and are not loaded.
-///
-/// # Errors
-/// [`CheckpointError::Config`] where there are more of them than blocks.
-pub(super) fn blocks_ahead(metadata: &Metadata) -> Result<Range<usize>, CheckpointError> {
+/// Errors: [`CheckpointError::Config`] where there are more of them than blocks.
+pub(super) fn blocks_ahead(metadata: &Metadata) -> Result<Range<usize>> {
     let at = Keys::new(metadata)?;
     let key = at.key("nextn_predict_layers");
     let (blocks, ahead) = (
@@ -142,16 +138,14 @@ pub(super) fn blocks_ahead(metadata: &Metadata) -> Result<Range<usize>, Checkpoi
 }
 
 /// The metadata as `config.json`.
-///
-/// # Errors
-/// [`CheckpointError::Config`] for keys that are missing, wrong, or unknown.
+/// Errors: [`CheckpointError::Config`] for keys that are missing, wrong, or unknown.
 pub(super) fn config(
     family: &Family,
     metadata: &Metadata,
     tensors: &BTreeMap<String, TensorInfo>,
     factors: &Factors,
     eos: &[usize],
-) -> Result<Json, CheckpointError> {
+) -> Result<Json> {
     let at = Keys::new(metadata)?;
     let size = |name: &str| metadata.size(&at.key(name));
     let optional = |name: &str| metadata.optional_size(&at.key(name));
@@ -418,7 +412,7 @@ pub(super) fn config(
 }
 
 /// A number for each layer, of a file that has one for all of them or for each its own.
-fn by_layer(metadata: &Metadata, key: &str, layers: usize) -> Result<Vec<usize>, CheckpointError> {
+fn by_layer(metadata: &Metadata, key: &str, layers: usize) -> Result<Vec<usize>> {
     if metadata.size(key).is_err() {
         let each = metadata.integers(key)?.unwrap_or_default().into_iter();
         let each = each.map(usize::try_from).collect::<Result<Vec<_>, _>>();
@@ -430,11 +424,7 @@ fn by_layer(metadata: &Metadata, key: &str, layers: usize) -> Result<Vec<usize>,
 }
 
 /// What a file says of layers that attend to another layer's keys and values, and of what each layer gets of a token.
-fn sharing(
-    metadata: &Metadata,
-    at: &Keys,
-    layers: usize,
-) -> Result<[(&'static str, Json); 3], CheckpointError> {
+fn sharing(metadata: &Metadata, at: &Keys, layers: usize) -> Result<[(&'static str, Json); 3]> {
     let optional = |name: &str| metadata.optional_size(&at.key(name));
     let key = at.key("attention.shared_kv_layers");
     let count = metadata.optional_size(&key)?.unwrap_or(0);
@@ -481,7 +471,7 @@ fn by_kind(
     tensors: &BTreeMap<String, TensorInfo>,
     factors: &Factors,
     head_dim: usize,
-) -> Result<Map<String, Json>, CheckpointError> {
+) -> Result<Map<String, Json>> {
     let optional = |name: &str| metadata.optional_size(&at.key(name));
     let layers = blocks_ahead(metadata)?.start;
     let key = at.key("attention.sliding_window_pattern");
@@ -517,7 +507,7 @@ fn by_kind(
             _ => metadata.fail(format!("{key} is not one number for all layers of a kind")),
         }
     };
-    let number = |name: &str, default: f64| -> Result<f64, CheckpointError> {
+    let number = |name: &str, default: f64| -> Result<f64> {
         Ok(metadata.number(&at.key(name))?.unwrap_or(default))
     };
     let (theta, in_windows_theta) = (
@@ -558,7 +548,7 @@ fn scaling(
     at: &Keys,
     factors: &Factors,
     (head_dim, theta): (usize, f64),
-) -> Result<Option<Json>, CheckpointError> {
+) -> Result<Option<Json>> {
     let key = |name: &str| at.key(&format!("rope.scaling.{name}"));
     let kind = metadata.text(&key("type"))?.unwrap_or("none");
     let factor = metadata.number(&key("factor"))?;

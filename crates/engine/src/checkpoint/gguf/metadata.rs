@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::{List, MetadataValue};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Result};
 
 /// A file's metadata with the path that messages name. It records which keys were read.
 pub(super) struct Metadata<'a> {
@@ -22,7 +22,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckpointError> {
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(CheckpointError::Config {
             path: self.path.into(),
             message: message.into(),
@@ -34,7 +34,7 @@ impl<'a> Metadata<'a> {
         self.values.get(key)
     }
 
-    fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T, CheckpointError> {
+    fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T> {
         match self.values.get(key) {
             Some(value) => self.fail(format!("{key} is {value}, not {wanted}")),
             None => self.fail(format!("no {key} in its metadata")),
@@ -42,7 +42,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// A number that counts something; `None` if it is absent or zero.
-    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>> {
         let whole = match self.get(key) {
             None => return Ok(None),
             Some(MetadataValue::Unsigned(size)) => Some(*size),
@@ -60,12 +60,12 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
+    pub(super) fn size(&self, key: &str) -> Result<usize> {
         self.optional_size(key)?
             .map_or_else(|| self.fail(format!("no {key} in its metadata")), Ok)
     }
 
-    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>> {
         match self.get(key) {
             None => Ok(None),
             Some(MetadataValue::Float(number)) if number.is_finite() => Ok(Some(*number)),
@@ -75,7 +75,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, CheckpointError> {
+    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>> {
         match self.get(key) {
             None => Ok(None),
             Some(MetadataValue::Text(text)) => Ok(Some(text)),
@@ -83,7 +83,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
         match self.get(key) {
             None => Ok(None),
             Some(MetadataValue::Bool(flag)) => Ok(Some(*flag)),
@@ -100,7 +100,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// A token's id, which may be zero.
-    pub(super) fn token(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+    pub(super) fn token(&self, key: &str) -> Result<Option<usize>> {
         match self.get(key) {
             Some(MetadataValue::Unsigned(id)) if *id < 1 << 31 => Ok(Some(*id as usize)),
             // Some tools write a missing token like this.
@@ -112,7 +112,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn texts(&self, key: &str) -> Result<Option<&'a [String]>, CheckpointError> {
+    pub(super) fn texts(&self, key: &str) -> Result<Option<&'a [String]>> {
         match self.get(key) {
             None => Ok(None),
             Some(MetadataValue::List(List::Text(texts))) => Ok(Some(texts)),
@@ -120,7 +120,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn numbers(&self, key: &str) -> Result<Option<&'a [f64]>, CheckpointError> {
+    pub(super) fn numbers(&self, key: &str) -> Result<Option<&'a [f64]>> {
         match self.get(key) {
             None => Ok(None),
             Some(MetadataValue::List(List::Float(numbers))) => Ok(Some(numbers)),
@@ -128,7 +128,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn integers(&self, key: &str) -> Result<Option<Vec<i64>>, CheckpointError> {
+    pub(super) fn integers(&self, key: &str) -> Result<Option<Vec<i64>>> {
         match self.get(key) {
             None => Ok(None),
             Some(MetadataValue::List(List::Signed(numbers))) => Ok(Some(numbers.clone())),
@@ -143,11 +143,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// Fails unless a key is absent, zero, false or one of `allowed`.
-    pub(super) fn must_be(
-        &self,
-        key: &str,
-        allowed: &[MetadataValue],
-    ) -> Result<(), CheckpointError> {
+    pub(super) fn must_be(&self, key: &str, allowed: &[MetadataValue]) -> Result<()> {
         match self.get(key) {
             Some(value) if !nothing(value) && !allowed.contains(value) => {
                 self.fail(format!("{key} ({value}) is not supported"))
@@ -157,7 +153,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// Fails on the first key with this beginning that was never read and is not empty.
-    pub(super) fn all_asked_for(&self, beginning: &str) -> Result<(), CheckpointError> {
+    pub(super) fn all_asked_for(&self, beginning: &str) -> Result<()> {
         let asked = self.asked.borrow();
         let unknown = self
             .values

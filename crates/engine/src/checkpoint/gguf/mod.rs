@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::families::Family;
 use super::tensors::MAX_TENSORS;
-use crate::checkpoint::{CheckpointError, unsuitable};
+use crate::checkpoint::{CheckpointError, Result, unsuitable};
 
 pub(crate) mod blocks;
 mod config;
@@ -52,11 +52,9 @@ pub struct Gguf {
 
 impl Gguf {
     /// Reads a file's header, and those of its other parts where it is the first of several (`NAME-00001-of-00003.gguf`).
-    ///
-    /// # Errors
-    /// [`CheckpointError::Weights`] for a damaged header, [`CheckpointError::Config`] for a model that is not supported, naming the
+    /// Errors: [`CheckpointError::Weights`] for a damaged header, [`CheckpointError::Config`] for a model that is not supported, naming the
     /// key; [`CheckpointError::MissingFile`] for a part that is not there.
-    pub fn open(path: &Path) -> Result<Self, CheckpointError> {
+    pub fn open(path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
         let first = read_header(path)?;
         let metadata = Metadata::new(&first.metadata, &shown);
@@ -105,10 +103,8 @@ impl Gguf {
     }
 
     /// The one model in GGUF files that a folder holds, if it holds one; the first part if it is in parts.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Unsupported`] naming them if there are several.
-    pub(crate) fn find(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
+    /// Errors: [`CheckpointError::Unsupported`] naming them if there are several.
+    pub(crate) fn find(folder: &Path) -> Result<Option<PathBuf>> {
         let entries = folder.read_dir().into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
             .map(|entry| entry.path())
@@ -174,14 +170,14 @@ impl fmt::Debug for Gguf {
     }
 }
 
-fn damaged<T>(path: &Path, message: String) -> Result<T, CheckpointError> {
+fn damaged<T>(path: &Path, message: String) -> Result<T> {
     Err(CheckpointError::Weights {
         path: path.display().to_string(),
         message,
     })
 }
 
-fn read_header(path: &Path) -> Result<Header, CheckpointError> {
+fn read_header(path: &Path) -> Result<Header> {
     let io = CheckpointError::reading(path.display().to_string());
     unsuitable::refuse_pointer(path)?;
     let file = File::open(path).map_err(&io)?;
@@ -200,7 +196,7 @@ fn part_of(path: &Path) -> Option<(&str, usize, usize)> {
 }
 
 /// All files of a model whose first file has this metadata.
-fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>, CheckpointError> {
+fn parts(path: &Path, metadata: &Metadata) -> Result<Vec<PathBuf>> {
     let count = metadata.optional_size("split.count")?.unwrap_or(1);
     if count == 1 {
         return Ok(vec![path.into()]);
@@ -243,7 +239,7 @@ fn experts(
     metadata: &Metadata,
     config: &Json,
     tensors: &BTreeMap<String, TensorInfo>,
-) -> Result<Option<usize>, CheckpointError> {
+) -> Result<Option<usize>> {
     let keys = family.experts.map_or(&[][..], |experts| experts.count);
     let count = keys.iter().find_map(|key| config.get(key));
     let Some(count) = count.and_then(Json::as_u64).map(|count| count as usize) else {
@@ -262,10 +258,7 @@ fn experts(
 }
 
 /// Reads the divisors of rotary frequencies.
-fn factors(
-    parts: &[PathBuf],
-    places: &BTreeMap<String, (usize, TensorInfo)>,
-) -> Result<Factors, CheckpointError> {
+fn factors(parts: &[PathBuf], places: &BTreeMap<String, (usize, TensorInfo)>) -> Result<Factors> {
     let mut factors = Factors::new();
     for name in names::FACTORS {
         let Some((part, info)) = places.get(name) else {
@@ -308,7 +301,7 @@ fn factors(
 }
 
 /// `generation_config.json`: the tokens that end a generation, and how the makers sample if they say so.
-fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json, CheckpointError> {
+fn generation(metadata: &Metadata, eos: &[usize]) -> Result<Json> {
     let mut generation = json!({ "eos_token_id": eos });
     if let Some(tokens) = metadata.integers("tokenizer.ggml.suppress_tokens")? {
         generation["suppress_tokens"] = tokens.into();

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::metadata::Metadata;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, Result};
 
 /// Kinds of tokens in `tokenizer.ggml.token_type`.
 const NORMAL: i64 = 1;
@@ -56,10 +56,7 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Reads a file's metadata.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Config`] naming the key.
-    pub(super) fn read(metadata: &Metadata) -> Result<Self, CheckpointError> {
+    pub(super) fn read(metadata: &Metadata) -> Result<Self> {
         let tokens = Tokens::read(metadata)?;
         let (mut parts, model) = match metadata.text("tokenizer.ggml.model")? {
             Some("gpt2") => byte_pairs(metadata, &tokens)?,
@@ -78,7 +75,7 @@ impl Vocabulary {
             }
             None => return metadata.fail("no tokenizer.ggml.model in its metadata"),
         };
-        let text_of = |key: &str| -> Result<Option<&str>, CheckpointError> {
+        let text_of = |key: &str| -> Result<Option<&str>> {
             let key = format!("tokenizer.ggml.{key}_token_id");
             match metadata.token(&key)? {
                 None => Ok(None),
@@ -206,7 +203,7 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    fn read(metadata: &Metadata<'a>) -> Result<Self, CheckpointError> {
+    fn read(metadata: &Metadata<'a>) -> Result<Self> {
         let Some(texts) = metadata.texts("tokenizer.ggml.tokens")? else {
             return metadata.fail("no tokenizer.ggml.tokens in its metadata");
         };
@@ -311,7 +308,7 @@ impl<'a> Tokens<'a> {
 }
 
 /// The merges that a file lists, first those that come first.
-fn merges<'a>(metadata: &Metadata<'a>, tokens: &Tokens) -> Result<Vec<Merge<'a>>, CheckpointError> {
+fn merges<'a>(metadata: &Metadata<'a>, tokens: &Tokens) -> Result<Vec<Merge<'a>>> {
     let Some(merges) = metadata.texts("tokenizer.ggml.merges")? else {
         return metadata.fail("no tokenizer.ggml.merges in its metadata");
     };
@@ -325,10 +322,7 @@ fn merges<'a>(metadata: &Metadata<'a>, tokens: &Tokens) -> Result<Vec<Merge<'a>>
     merges.iter().map(pair).collect()
 }
 
-fn byte_pairs<'a>(
-    metadata: &Metadata<'a>,
-    tokens: &'a Tokens,
-) -> Result<(Json, Model<'a>), CheckpointError> {
+fn byte_pairs<'a>(metadata: &Metadata<'a>, tokens: &'a Tokens) -> Result<(Json, Model<'a>)> {
     let Some(name) = metadata.text("tokenizer.ggml.pre")? else {
         return metadata.fail(
             "it does not say how its tokenizer splits text (tokenizer.ggml.pre): it was made by an old converter; make \
@@ -365,7 +359,7 @@ fn sentence_pieces<'a>(
     tokens: &'a Tokens,
     merges: Vec<Merge<'a>>,
     prefix: bool,
-) -> Result<(Json, Model<'a>), CheckpointError> {
+) -> Result<(Json, Model<'a>)> {
     let given = metadata.flag("tokenizer.ggml.add_space_prefix")?;
     let prefix = given.unwrap_or(prefix);
     let mut normalizers = Vec::new();
@@ -384,11 +378,7 @@ fn sentence_pieces<'a>(
     Ok(tokens.document(merges, false, [normalizer, Json::Null, decoder]))
 }
 
-fn check_merges(
-    metadata: &Metadata,
-    merges: usize,
-    tokens: &Tokens,
-) -> Result<(), CheckpointError> {
+fn check_merges(metadata: &Metadata, merges: usize, tokens: &Tokens) -> Result<()> {
     let count = tokens.texts.len();
     if merges <= MERGES_PER_TOKEN * count {
         return Ok(());
@@ -400,10 +390,7 @@ fn check_merges(
 
 /// All merges that make a piece from two others, first those of added tokens, which `SentencePiece` always takes whole, then those
 /// of the piece with the highest score; for equal scores the longer left part, then the longer right part. Control tokens are no pieces.
-fn merges_by_score<'a>(
-    metadata: &Metadata,
-    tokens: &'a Tokens,
-) -> Result<Vec<Merge<'a>>, CheckpointError> {
+fn merges_by_score<'a>(metadata: &Metadata, tokens: &'a Tokens) -> Result<Vec<Merge<'a>>> {
     let scores = match metadata.numbers("tokenizer.ggml.scores")? {
         Some(scores) if scores.len() == tokens.texts.len() => scores,
         _ => {

@@ -9,7 +9,7 @@ use super::{StoredTensor, Weights};
 use crate::checkpoint::adapter::Adapter;
 use crate::checkpoint::families::name_in_text_part;
 use crate::checkpoint::tensors::{Names, is_of_shared_keys};
-use crate::checkpoint::{CheckpointError, ModelConfig};
+use crate::checkpoint::{CheckpointError, ModelConfig, Result};
 use juror_hub::layout::ADAPTER_WEIGHTS;
 
 /// What peft puts before the names of the base model.
@@ -26,15 +26,9 @@ type Layers = BTreeMap<(String, String, bool), [Option<StoredTensor>; 2]>;
 
 impl Weights {
     /// Adds an adapter. Tensors that it holds whole, such as those of `modules_to_save`, take the place of the base model's.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Weights`] naming tensors that cannot be merged, since the base model has none of that name, or of
+    /// Errors: [`CheckpointError::Weights`] naming tensors that cannot be merged, since the base model has none of that name, or of
     /// that shape, and those of `modules_to_save` that it lacks, or if it changes nothing.
-    pub(super) fn adapt(
-        &mut self,
-        adapter: &Adapter,
-        config: &ModelConfig,
-    ) -> Result<(), CheckpointError> {
+    pub(super) fn adapt(&mut self, adapter: &Adapter, config: &ModelConfig) -> Result<()> {
         let path = adapter.source().describe(ADAPTER_WEIGHTS);
         let fail = |message: String| CheckpointError::Weights {
             path: path.clone(),
@@ -174,11 +168,7 @@ impl Weights {
     }
 
     /// Whether an adapter's products, or its whole tensors, make other weights.
-    fn changed_by(
-        &self,
-        layers: &Layers,
-        whole: &[(String, StoredTensor)],
-    ) -> Result<bool, CheckpointError> {
+    fn changed_by(&self, layers: &Layers, whole: &[(String, StoredTensor)]) -> Result<bool> {
         for ((layer, ..), parts) in layers {
             let mut zero = false;
             for part in parts.iter().flatten() {

@@ -6,19 +6,17 @@ use candle_core::DType;
 
 use super::{StoredTensor, Weights};
 use crate::checkpoint::tensors::{check_sizes, expected_tensors, unused};
-use crate::checkpoint::{CheckpointError, ModelConfig};
+use crate::checkpoint::{CheckpointError, ModelConfig, Result};
 
 impl Weights {
     /// Checks that the checkpoint holds exactly the `expected` tensors; it may also hold those that `ignored` accepts.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Mismatch`] naming every missing, misshapen and unknown tensor (the first few of each), with
+    /// Errors: [`CheckpointError::Mismatch`] naming every missing, misshapen and unknown tensor (the first few of each), with
     /// shapes.
     fn check(
         &self,
         expected: &[(String, Vec<usize>)],
         ignored: impl Fn(&str) -> bool,
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<()> {
         let mut missing = Vec::new();
         let mut misshapen = Vec::new();
         for (name, shape) in expected {
@@ -69,10 +67,8 @@ impl Weights {
     }
 
     /// Checks that the checkpoint holds what a model of this configuration needs, and nothing else.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Mismatch`]; [`CheckpointError::Unsupported`] for sizes that the storage format does not allow.
-    pub fn check_model(&self, config: &ModelConfig) -> Result<(), CheckpointError> {
+    /// Errors: [`CheckpointError::Mismatch`]; [`CheckpointError::Unsupported`] for sizes that the storage format does not allow.
+    pub fn check_model(&self, config: &ModelConfig) -> Result<()> {
         check_sizes(config)?;
         self.check(&expected_tensors(config), |name| unused(config, name))
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::computed::Computed;
 use super::{StoredTensor, Weights, random};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::Result;
 use crate::checkpoint::config::Quantization;
 
 /// What a code stands for.
@@ -183,10 +183,7 @@ impl Weights {
     }
 
     /// A matrix as it is stored, if in few bits in a way that [`Codes`] can hold.
-    ///
-    /// # Errors
-    /// When there is no such tensor, or its file cannot be read.
-    pub fn codes(&self, name: &str) -> Result<Option<Codes>, CheckpointError> {
+    pub fn codes(&self, name: &str) -> Result<Option<Codes>> {
         let tensor = self.stored(name)?;
         match tensor.computed.as_deref() {
             Some(Computed::Random(kind)) => {
@@ -211,7 +208,7 @@ impl Weights {
         values: &StoredTensor,
         scales: &StoredTensor,
         [rows, columns]: [usize; 2],
-    ) -> Result<Option<Codes>, CheckpointError> {
+    ) -> Result<Option<Codes>> {
         let kind = CodeKind::E4m3;
         let per = kind.inputs_of_factor();
         let [outputs, inputs] = values.shape[..] else {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::integers::Integers;
 use super::{CodeKind, StoredTensor, Weights};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::Result;
 
 /// How a tensor's numbers are computed; in f32, on the CPU.
 pub(super) enum Computed {
@@ -52,7 +52,7 @@ impl Weights {
         name: &str,
         computed: &Computed,
         shape: &[usize],
-    ) -> Result<Tensor, CheckpointError> {
+    ) -> Result<Tensor> {
         match computed {
             Computed::Scaled {
                 values,
@@ -110,11 +110,7 @@ impl Weights {
     }
 
     /// A tensor's numbers in f32, on the CPU.
-    pub(super) fn numbers(
-        &self,
-        name: &str,
-        location: &StoredTensor,
-    ) -> Result<Tensor, CheckpointError> {
+    pub(super) fn numbers(&self, name: &str, location: &StoredTensor) -> Result<Tensor> {
         let device = &Device::Cpu;
         if location.is_converted() {
             return self.convert(name, location, device, DType::F32);

@@ -10,7 +10,7 @@ use super::{Shard, StoredTensor, Weights};
 use crate::checkpoint::gguf::blocks::{dequantize, to_pairs};
 use crate::checkpoint::gguf::{Gguf, StorageType};
 use crate::checkpoint::tensors::MXFP4_BLOCK;
-use crate::checkpoint::{CheckpointError, ModelSource};
+use crate::checkpoint::{ModelSource, Result};
 
 /// The order of a stored weight's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,11 +46,7 @@ impl RowOrder {
 
 impl Weights {
     /// Adds the tensors of a GGUF file, whose header was checked on opening.
-    pub(super) fn add_gguf(
-        &mut self,
-        source: &ModelSource,
-        model: &Gguf,
-    ) -> Result<(), CheckpointError> {
+    pub(super) fn add_gguf(&mut self, source: &ModelSource, model: &Gguf) -> Result<()> {
         for name in model.files() {
             let (file, _) = source.open(&name)?;
             self.files.push(Shard {
@@ -101,10 +97,7 @@ impl Weights {
 
     /// A weight in MXFP4 as Safetensors has it: the blocks, `[outputs, inputs / 32, 16]` bytes of two neighbours each, and
     /// their exponents. `None` if the file stores it otherwise.
-    ///
-    /// # Errors
-    /// When there is no such tensor, or its file cannot be read.
-    pub fn mxfp4(&self, name: &str) -> Result<Option<[Vec<u8>; 2]>, CheckpointError> {
+    pub fn mxfp4(&self, name: &str) -> Result<Option<[Vec<u8>; 2]>> {
         let location = self.stored(name)?;
         if location.blocks != Some(StorageType::MXFP4) {
             return Ok(None);
@@ -124,7 +117,7 @@ impl Weights {
         location: &StoredTensor,
         device: &Device,
         dtype: DType,
-    ) -> Result<Tensor, CheckpointError> {
+    ) -> Result<Tensor> {
         if let Some(computed) = &location.computed {
             let numbers = self.compute(name, computed, &location.shape)?;
             return Ok(numbers.to_dtype(dtype)?.to_device(device)?);
@@ -140,11 +133,7 @@ impl Weights {
     }
 
     /// A tensor's bytes, with the rows in the decoder's order.
-    pub(crate) fn bytes(
-        &self,
-        name: &str,
-        location: &StoredTensor,
-    ) -> Result<Vec<u8>, CheckpointError> {
+    pub(crate) fn bytes(&self, name: &str, location: &StoredTensor) -> Result<Vec<u8>> {
         let mut bytes = vec![0; location.bytes];
         self.fill(name, location, 0, &mut bytes)?;
         let rows = location.shape.first().copied().unwrap_or(1);

@@ -5,7 +5,7 @@ use candle_core::Tensor;
 use rayon::prelude::*;
 
 use super::{CodeKind, Codes, StoredTensor, Weights};
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::Result;
 use crate::checkpoint::config::{IntegerForm, Zeros};
 
 /// How many outputs are unpacked at a time: those of a word in AWQ's layout, and of a line of the cache in GPTQ's.
@@ -164,17 +164,13 @@ fn awq_place(output: usize) -> usize {
 }
 
 impl Weights {
-    pub(super) fn words(
-        &self,
-        name: &str,
-        tensor: &StoredTensor,
-    ) -> Result<Vec<u32>, CheckpointError> {
+    pub(super) fn words(&self, name: &str, tensor: &StoredTensor) -> Result<Vec<u32>> {
         let bytes = self.bytes(name, tensor)?;
         let words = bytes.as_chunks::<4>().0.iter();
         Ok(words.map(|word| u32::from_le_bytes(*word)).collect())
     }
 
-    fn unpacked(&self, name: &str, integers: &Integers) -> Result<Unpacked, CheckpointError> {
+    fn unpacked(&self, name: &str, integers: &Integers) -> Result<Unpacked> {
         let (form, [outputs, inputs]) = (integers.form, integers.shape);
         let words = |tensor: &StoredTensor| self.words(name, tensor);
         let scales = self
@@ -212,7 +208,7 @@ impl Weights {
         name: &str,
         form: &IntegerForm,
         tensor: &StoredTensor,
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<()> {
         let group_of = self.words(name, tensor)?;
         let groups = form.groups(group_of.len());
         if let Some(group) = group_of.iter().find(|group| **group as usize >= groups) {
@@ -230,11 +226,7 @@ impl Weights {
     }
 
     /// The numbers of a weight, `[outputs, inputs]`.
-    pub(super) fn integers(
-        &self,
-        name: &str,
-        integers: &Integers,
-    ) -> Result<Tensor, CheckpointError> {
+    pub(super) fn integers(&self, name: &str, integers: &Integers) -> Result<Tensor> {
         let read = self.unpacked(name, integers)?;
         let (outputs, inputs) = (read.outputs, read.inputs);
         let mut numbers = vec![0.0f32; outputs * inputs];
@@ -269,11 +261,7 @@ impl Weights {
 
     /// A weight's numbers as they are stored; `None` if [`Codes`] cannot hold them: eight bits, groups of other inputs than 32
     /// neighbours, scales with more than 16 bits.
-    pub(super) fn integer_codes(
-        &self,
-        name: &str,
-        integers: &Integers,
-    ) -> Result<Option<Codes>, CheckpointError> {
+    pub(super) fn integer_codes(&self, name: &str, integers: &Integers) -> Result<Option<Codes>> {
         if integers.form.bits != 4 {
             return Ok(None);
         }

@@ -17,7 +17,7 @@ use super::families::{Family, name_in_text_part};
 use super::gguf::StorageType;
 use super::source::WeightFile;
 use super::tensors::expected_tensors;
-use super::{CheckpointError, ModelConfig, ModelSource};
+use super::{CheckpointError, ModelConfig, ModelSource, Result};
 
 mod adapted;
 mod check;
@@ -91,19 +91,14 @@ pub(crate) struct StoredTensor {
 
 impl Weights {
     /// Opens a model's weight files and reads their headers.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Weights`] for damaged headers, lengths that do not agree, shards that do not hold what the index says,
+    /// Errors: [`CheckpointError::Weights`] for damaged headers, lengths that do not agree, shards that do not hold what the index says,
     /// and adapters with tensors that cannot be merged; [`CheckpointError::Config`].
-    pub fn open(source: &ModelSource) -> Result<Self, CheckpointError> {
+    pub fn open(source: &ModelSource) -> Result<Self> {
         Self::open_with(source, Arc::default())
     }
 
     /// As [`Self::open`], counting in `progress` how much is read.
-    pub fn open_with(
-        source: &ModelSource,
-        progress: Arc<LoadProgress>,
-    ) -> Result<Self, CheckpointError> {
+    pub fn open_with(source: &ModelSource, progress: Arc<LoadProgress>) -> Result<Self> {
         let mut weights = Self {
             model: source.to_string(),
             random: None,
@@ -159,7 +154,7 @@ impl Weights {
     }
 
     /// Gives the tensors of a model with towers the names of the text part alone, and leaves out the towers'.
-    fn keep_text_part(&mut self) -> Result<(), CheckpointError> {
+    fn keep_text_part(&mut self) -> Result<()> {
         for (name, tensor) in std::mem::take(&mut self.tensors) {
             let Some(plain) = name_in_text_part(&name) else {
                 self.progress
@@ -222,15 +217,7 @@ impl Weights {
     }
 
     /// Reads one tensor to a device, converted to `dtype`.
-    ///
-    /// # Errors
-    /// When there is no such tensor, or its file cannot be read.
-    pub fn get(
-        &self,
-        name: &str,
-        device: &Device,
-        dtype: DType,
-    ) -> Result<Tensor, CheckpointError> {
+    pub fn get(&self, name: &str, device: &Device, dtype: DType) -> Result<Tensor> {
         match self.tensors.get(name) {
             Some(location) if location.is_converted() && self.random.is_none() => {
                 self.convert(name, location, device, dtype)
@@ -244,10 +231,7 @@ impl Weights {
     }
 
     /// Reads one tensor to a device in the type it is stored in; f32 if it is stored in blocks or computed.
-    ///
-    /// # Errors
-    /// When there is no such tensor, or its file cannot be read.
-    pub fn get_as_stored(&self, name: &str, device: &Device) -> Result<Tensor, CheckpointError> {
+    pub fn get_as_stored(&self, name: &str, device: &Device) -> Result<Tensor> {
         let location = self.stored(name)?;
         if let Some(seed) = self.random {
             return Ok(random::tensor(
@@ -265,15 +249,7 @@ impl Weights {
     }
 
     /// Reads one element along a tensor's first dimension, such as one expert's part, in the type it is stored in.
-    ///
-    /// # Errors
-    /// When there is no such tensor or element, or its file cannot be read.
-    pub fn get_part(
-        &self,
-        name: &str,
-        index: usize,
-        device: &Device,
-    ) -> Result<Tensor, CheckpointError> {
+    pub fn get_part(&self, name: &str, index: usize, device: &Device) -> Result<Tensor> {
         let location = self.stored(name)?;
         let there = location.shape.split_first();
         let there = there.filter(|(n, _)| index < **n && location.computed.is_none());
@@ -297,7 +273,7 @@ impl Weights {
         device: &Device,
         dtype: DType,
         (dimension, range): (usize, Range<usize>),
-    ) -> Result<Tensor, CheckpointError> {
+    ) -> Result<Tensor> {
         let location = self.stored(name)?;
         let size = location.shape.get(dimension).copied().unwrap_or(0);
         if range.is_empty() || range.end > size {
@@ -327,7 +303,7 @@ impl Weights {
         }
     }
 
-    pub(crate) fn stored(&self, name: &str) -> Result<&StoredTensor, CheckpointError> {
+    pub(crate) fn stored(&self, name: &str) -> Result<&StoredTensor> {
         self.tensors
             .get(name)
             .ok_or_else(|| self.mismatch(format!("missing: {name}")))
@@ -340,7 +316,7 @@ impl Weights {
         location: &StoredTensor,
         offset: u64,
         bytes: &mut [u8],
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<()> {
         let shard = self
             .files
             .get(location.shard)
@@ -361,7 +337,7 @@ impl Weights {
         offset: u64,
         shape: &[usize],
         device: &Device,
-    ) -> Result<Tensor, CheckpointError> {
+    ) -> Result<Tensor> {
         let fill = |bytes: &mut [u8]| self.fill(name, location, offset, bytes);
         // Read directly into the tensor's memory: a copy would double the memory needed to load a large tensor.
         let count = shape.iter().product::<usize>();

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::{StoredTensor, Weights};
-use crate::checkpoint::CheckpointError;
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::tensors::Names;
+use crate::checkpoint::{CheckpointError, Result};
 
 /// How many bytes are compared at a time.
 const BUFFER: usize = 1 << 20;
@@ -13,10 +13,7 @@ const BUFFER: usize = 1 << 20;
 impl Weights {
     /// The configuration that these weights call for. If it says that the output head is the embedding table, but the file holds a head with other numbers,
     /// that head is used, as in transformers 5; a head with the same numbers counts as the table.
-    pub fn settle<'c>(
-        &self,
-        config: &'c ModelConfig,
-    ) -> Result<Cow<'c, ModelConfig>, CheckpointError> {
+    pub fn settle<'c>(&self, config: &'c ModelConfig) -> Result<Cow<'c, ModelConfig>> {
         Ok(if config.tie_embeddings && self.has_own_head(config)? {
             Cow::Owned(ModelConfig {
                 tie_embeddings: false,
@@ -27,7 +24,7 @@ impl Weights {
         })
     }
 
-    fn has_own_head(&self, config: &ModelConfig) -> Result<bool, CheckpointError> {
+    fn has_own_head(&self, config: &ModelConfig) -> Result<bool> {
         if let Some(own) = self.own_head.get() {
             return Ok(*own);
         }
@@ -36,7 +33,7 @@ impl Weights {
     }
 
     /// Whether there is an output head with other numbers than the embedding table.
-    pub(super) fn head_differs(&self, config: &ModelConfig) -> Result<bool, CheckpointError> {
+    pub(super) fn head_differs(&self, config: &ModelConfig) -> Result<bool> {
         let names = Names::new(config.family);
         let head = self.tensors.get(&names.head);
         match (head, self.tensors.get(&names.embedding)) {
@@ -46,11 +43,7 @@ impl Weights {
     }
 
     /// Whether two tensors are stored in the same way and hold the same bytes.
-    fn same_numbers(
-        &self,
-        one: &StoredTensor,
-        other: &StoredTensor,
-    ) -> Result<bool, CheckpointError> {
+    fn same_numbers(&self, one: &StoredTensor, other: &StoredTensor) -> Result<bool> {
         let alike = |location: &StoredTensor| {
             (!location.is_converted()).then(|| (location.dtype, location.shape.clone()))
         };

@@ -10,7 +10,7 @@ use super::integers::Integers;
 use super::{Layout, RowOrder, StoredTensor, Weights};
 use crate::checkpoint::config::{Fp8Scales, IntegerForm, Quantization, Zeros};
 use crate::checkpoint::tensors::expected_tensors;
-use crate::checkpoint::{CheckpointError, ModelConfig};
+use crate::checkpoint::{ModelConfig, Result};
 
 /// Endings of tensors that say how to round activations, keys and values, which is not done here.
 const WITHOUT_EFFECT: &str = ".input_scale .output_scale .activation_scale .k_scale .v_scale";
@@ -37,14 +37,12 @@ impl StoredTensor {
 
 impl Weights {
     /// Puts a tensor `NAME.weight` in the place of each linear layer's parts.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Mismatch`] naming a layer whose parts do not fit each other.
+    /// Errors: [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming a layer whose parts do not fit each other.
     pub(super) fn combine(
         &mut self,
         quantization: Quantization,
         config: &ModelConfig,
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<()> {
         let expected = expected_tensors(config).into_iter().map(|(name, _)| name);
         let expected: BTreeSet<String> = expected.collect();
         let has_effect = |name: &str| !WITHOUT_EFFECT.split(' ').any(|end| name.ends_with(end));
@@ -89,12 +87,7 @@ impl Weights {
     }
 
     /// Takes out a part of a weight, which must be there.
-    fn part(
-        &mut self,
-        layer: &str,
-        part: &str,
-        why: &str,
-    ) -> Result<StoredTensor, CheckpointError> {
+    fn part(&mut self, layer: &str, part: &str, why: &str) -> Result<StoredTensor> {
         let name = format!("{layer}.{part}");
         let taken = self.tensors.remove(&name);
         taken.ok_or_else(|| self.mismatch(format!("missing: {name}{why}")))
@@ -106,7 +99,7 @@ impl Weights {
         part: &StoredTensor,
         types: &[DType],
         shapes: &[&[usize]],
-    ) -> Result<(), CheckpointError> {
+    ) -> Result<()> {
         if types.contains(&part.dtype) && shapes.contains(&&part.shape[..]) {
             return Ok(());
         }
@@ -120,7 +113,7 @@ impl Weights {
         )))
     }
 
-    fn scaled(&mut self, layer: &str, scales: Fp8Scales) -> Result<StoredTensor, CheckpointError> {
+    fn scaled(&mut self, layer: &str, scales: Fp8Scales) -> Result<StoredTensor> {
         let values = self.part(layer, "weight", "")?;
         let there = |name: &&str| self.tensors.contains_key(&format!("{layer}.{name}"));
         let name = FP8_SCALES.into_iter().find(there).unwrap_or(match scales {
@@ -161,7 +154,7 @@ impl Weights {
     }
 
     /// A weight of whole numbers.
-    fn packed(&mut self, layer: &str, form: IntegerForm) -> Result<StoredTensor, CheckpointError> {
+    fn packed(&mut self, layer: &str, form: IntegerForm) -> Result<StoredTensor> {
         let names = form.layout.names();
         let [weight, scale, zero, order] = names.map(|part| format!("{layer}.{part}"));
         let words = self.part(layer, names[0], "")?;

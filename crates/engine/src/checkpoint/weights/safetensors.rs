@@ -9,14 +9,14 @@ use safetensors::tensor::Metadata;
 
 use super::{RowOrder, Shard, StoredTensor, Weights};
 use crate::checkpoint::tensors::MAX_TENSORS;
-use crate::checkpoint::{CheckpointError, ModelSource};
+use crate::checkpoint::{CheckpointError, ModelSource, Result};
 use juror_hub::layout::{self, WEIGHTS_FILE, WEIGHTS_INDEX};
 
 /// The limit of Safetensors on the header, in bytes.
 const MAX_HEADER: u64 = 100_000_000;
 
 /// The names of a model's weight files, in a fixed order.
-pub(crate) fn files(source: &ModelSource) -> Result<Vec<String>, CheckpointError> {
+pub(crate) fn files(source: &ModelSource) -> Result<Vec<String>> {
     match source {
         ModelSource::Gguf(model) => return Ok(model.files().collect()),
         ModelSource::Adapted(model) => return files(&model.base),
@@ -32,7 +32,7 @@ pub(crate) fn files(source: &ModelSource) -> Result<Vec<String>, CheckpointError
         .collect())
 }
 
-fn read_index(source: &ModelSource) -> Result<BTreeMap<String, String>, CheckpointError> {
+fn read_index(source: &ModelSource) -> Result<BTreeMap<String, String>> {
     layout::parse_index(&source.read_text(WEIGHTS_INDEX)?).map_err(|message| {
         CheckpointError::Weights {
             path: source.describe(WEIGHTS_INDEX),
@@ -43,7 +43,7 @@ fn read_index(source: &ModelSource) -> Result<BTreeMap<String, String>, Checkpoi
 
 impl Weights {
     /// Adds the tensors of all files, which must hold what the index says.
-    pub(super) fn add_safetensors(&mut self, source: &ModelSource) -> Result<(), CheckpointError> {
+    pub(super) fn add_safetensors(&mut self, source: &ModelSource) -> Result<()> {
         let names = files(source)?;
         let indexed = !source.has(WEIGHTS_FILE) && source.has(WEIGHTS_INDEX);
         let index = if indexed {
@@ -82,7 +82,7 @@ impl Weights {
         &mut self,
         source: &ModelSource,
         name: &str,
-    ) -> Result<Vec<(String, StoredTensor)>, CheckpointError> {
+    ) -> Result<Vec<(String, StoredTensor)>> {
         let path = source.describe(name);
         let fail = |message: String| CheckpointError::Weights {
             path: path.clone(),

@@ -3,12 +3,12 @@
 use super::computed::Computed;
 use super::{RowOrder, StoredTensor, Weights};
 use crate::checkpoint::families::Part;
-use crate::checkpoint::{CheckpointError, ModelConfig};
+use crate::checkpoint::{ModelConfig, Result};
 
 impl Weights {
     /// Gives each expert of tensors that stack all of a layer's a name of its own. Some files have every matrix transposed,
     /// `[experts, inputs, outputs]`.
-    pub(super) fn split_experts(&mut self, config: &ModelConfig) -> Result<(), CheckpointError> {
+    pub(super) fn split_experts(&mut self, config: &ModelConfig) -> Result<()> {
         let stacked = config.family.experts.is_some_and(|keys| keys.stacked);
         let Some(experts) = config.experts.filter(|_| stacked) else {
             return Ok(());

@@ -29,9 +29,7 @@ pub trait Attention: Send {
     fn blocks(&self) -> usize;
 
     /// Checks a step and plans its work. Called once per step, before the layers.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when the step does not fit the cache.
+    /// Errors: [`ModelError::Batch`] when the step does not fit the cache.
     fn prepare(&mut self, batch: &StepBatch) -> Result<(), ModelError>;
 
     /// Writes the step's keys and values to their slots of `layer`, then attends causally through the block tables. With a
@@ -39,9 +37,7 @@ pub trait Attention: Send {
     ///
     /// `q` is `[N, heads, head_dim]`, `k` and `v` are `[N, kv_heads, head_dim]`, rotary embedding applied; or `[N, 0, head_dim]`, and
     /// nothing is written, where another layer with the same cache has written them. Scores are scaled by `1/√head_dim`.
-    ///
-    /// # Errors
-    /// When the shapes are not the prepared step's, or a tensor operation fails.
+    /// Errors: when the shapes are not the prepared step's, or a tensor operation fails.
     fn forward(
         &mut self,
         layer: usize,
@@ -208,9 +204,7 @@ pub fn kv_bytes_per_token(shape: &AttentionShape, dtype: DType) -> usize {
 }
 
 /// Allocates a cache of `blocks` blocks of `block_size` tokens on `device`, stored in `dtype`.
-///
-/// # Errors
-/// When the kind cannot run on the device or in the dtype, or there is not enough memory.
+/// Errors: when the kind cannot run on the device or in the dtype, or there is not enough memory.
 pub fn build(
     kind: AttentionKind,
     shape: &AttentionShape,

@@ -12,17 +12,12 @@ use memmap2::MmapMut;
 pub(crate) struct Buffer<T>(MmapMut, PhantomData<T>);
 
 impl<T: Pod> Buffer<T> {
-    /// # Errors
-    /// When the system refuses so much memory.
     pub(crate) fn zeroed(count: usize) -> io::Result<Self> {
         let bytes = count.saturating_mul(size_of::<T>());
         Ok(Self(MmapMut::map_anon(bytes)?, PhantomData))
     }
 
     /// The same in large pages, where the system has them: for what will be filled whole, and read from end to end.
-    ///
-    /// # Errors
-    /// When the system refuses so much memory.
     pub(crate) fn whole(count: usize) -> io::Result<Self> {
         let megabytes = count.saturating_mul(size_of::<T>()) / 1_000_000;
         let refused = |why: io::Error| {

@@ -9,7 +9,7 @@ use cudarc::driver::{CudaSlice, DevicePtr, result, sys};
 
 use super::device::bind;
 use super::error::driver;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 /// Numbers of one type side by side in device memory, of our own or of a tensor.
 ///
@@ -28,12 +28,7 @@ enum Owner {
 }
 
 impl Array {
-    pub fn zeros(
-        device: &CudaDevice,
-        elements: usize,
-        dtype: DType,
-        what: &str,
-    ) -> Result<Self, ModelError> {
+    pub fn zeros(device: &CudaDevice, elements: usize, dtype: DType, what: &str) -> Result<Self> {
         let stream = device.cuda_stream();
         let bytes = elements.saturating_mul(dtype.size_in_bytes());
         // The driver does not allocate zero bytes.
@@ -50,10 +45,8 @@ impl Array {
     }
 
     /// A tensor's numbers, without a copy.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a tensor that is not on a CUDA device or not contiguous.
-    pub fn from_tensor(tensor: &Tensor) -> Result<Self, ModelError> {
+    /// Errors: [`ModelError::Batch`] for a tensor that is not on a CUDA device or not contiguous.
+    pub fn from_tensor(tensor: &Tensor) -> Result<Self> {
         let (storage, layout) = tensor.storage_and_layout();
         let Storage::Cuda(storage) = &*storage else {
             return Err(ModelError::Batch(format!(
@@ -104,10 +97,7 @@ impl Array {
     }
 
     /// A part of the array.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a part past the end.
-    pub fn part(&self, range: Range<usize>) -> Result<Slice<'_>, ModelError> {
+    pub fn part(&self, range: Range<usize>) -> Result<Slice<'_>> {
         self.all().part(range)
     }
 
@@ -137,10 +127,7 @@ impl<'a> Slice<'a> {
     }
 
     /// A part of the slice.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a part past the end.
-    pub(crate) fn part(self, range: Range<usize>) -> Result<Self, ModelError> {
+    pub(crate) fn part(self, range: Range<usize>) -> Result<Self> {
         if range.start > range.end || range.end > self.elements {
             return Err(ModelError::Batch(format!(
                 "elements {range:?} of an array of {}",
@@ -164,10 +151,8 @@ impl<'a> Slice<'a> {
     }
 
     /// Copies f32 numbers to the host; waits for the device.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for another type; what went wrong on the device.
-    pub(crate) fn to_host(self, device: &CudaDevice) -> Result<Vec<f32>, ModelError> {
+    /// Errors: [`ModelError::Batch`] for another type; what went wrong on the device.
+    pub(crate) fn to_host(self, device: &CudaDevice) -> Result<Vec<f32>> {
         let source = self.check("download", "the source", DType::F32, 0)?;
         let stream = device.cuda_stream();
         bind(&stream)?;
@@ -184,16 +169,13 @@ impl<'a> Slice<'a> {
 
     /// Checks that an argument called `name` of `kernel` has the type and at least so many elements, and begins at a
     /// multiple of 16 bytes.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] naming the kernel and the argument.
     pub(crate) fn check(
         self,
         kernel: &str,
         name: &str,
         dtype: DType,
         elements: usize,
-    ) -> Result<Slice<'a>, ModelError> {
+    ) -> Result<Slice<'a>> {
         self.check_aligned(kernel, name, dtype, elements, 16)
     }
 
@@ -205,7 +187,7 @@ impl<'a> Slice<'a> {
         dtype: DType,
         elements: usize,
         alignment: u64,
-    ) -> Result<Slice<'a>, ModelError> {
+    ) -> Result<Slice<'a>> {
         let aligned = self.pointer.is_multiple_of(alignment);
         if self.dtype == dtype && self.elements >= elements && aligned {
             return Ok(self);

@@ -6,7 +6,7 @@ use super::array::Array;
 use super::gemm::Gemm;
 use super::operations::{Added, Quantised, Target};
 use crate::checkpoint::ModelConfig;
-use crate::model::ModelError;
+use crate::model::Result;
 
 /// The sizes of the largest step that a decoder allocates buffers for. The engine takes them from its `EngineConfig`, which
 /// this module does not know.
@@ -58,7 +58,7 @@ impl Buffers {
         dtype: DType,
         fp8: bool,
         stride: usize,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let (p, w) = (Gemm::padded(limits.tokens), Gemm::padded(limits.rows));
         let hidden = config.hidden;
         let widest = |of: fn(&ModelConfig) -> usize| {

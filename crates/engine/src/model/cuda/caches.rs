@@ -12,7 +12,7 @@ use crate::checkpoint::ModelConfig;
 use crate::checkpoint::families::{HeadNorms, Part};
 use crate::model::attention::{CacheLayout, WindowedCache};
 use crate::model::precision::Precision;
-use crate::model::{ModelError, Obstacle, StepBatch};
+use crate::model::{Obstacle, Result, StepBatch};
 
 /// The caches by kind, and what is the same in all of them.
 pub(super) struct Caches {
@@ -66,7 +66,7 @@ impl Caches {
         config: &ModelConfig,
         form: &CacheForm,
         scales: &[KvScales],
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let layout = CacheLayout::from(config);
         let kinds = form.settings(config, &layout).enumerate();
         let kinds = kinds.map(|(kind, settings)| {
@@ -87,7 +87,7 @@ impl Caches {
         device: &CudaDevice,
         blocks: usize,
         windowed: usize,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         let mut resize = |blocks, windowed| {
             let mut kinds = self.kinds.iter_mut().zip(self.layout.kinds());
             kinds.try_for_each(|(cache, kind)| {
@@ -117,15 +117,12 @@ impl Caches {
     }
 
     /// Checks a step and plans its attention, kind by kind.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a step that does not fit.
     pub(super) fn plan(
         &self,
         batch: &StepBatch,
         config: &ModelConfig,
         packer: &mut Packer,
-    ) -> Result<Vec<PlannedKind>, ModelError> {
+    ) -> Result<Vec<PlannedKind>> {
         let windows = self.layout.windows(config);
         let in_windows = batch.in_windows();
         let kinds = self.kinds.iter().zip(self.layout.kinds()).zip(windows);
@@ -147,24 +144,18 @@ impl Caches {
     }
 
     /// Where a step's keys and values go in a layer, among those with attention: keys, values, scales of a cache in e4m3, slots.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a layer that does not exist.
     #[allow(clippy::type_complexity)]
     pub(super) fn layer<'a>(
         &'a self,
         layer: usize,
         step: &[PlannedKind],
         upload: &'a Upload,
-    ) -> Result<
-        (
-            Slice<'a>,
-            Slice<'a>,
-            Option<(Slice<'a>, Slice<'a>)>,
-            Slice<'a>,
-        ),
-        ModelError,
-    > {
+    ) -> Result<(
+        Slice<'a>,
+        Slice<'a>,
+        Option<(Slice<'a>, Slice<'a>)>,
+        Slice<'a>,
+    )> {
         let (kind, own) = self.layout.place(layer);
         let (keys, values, scales) = self.kinds[kind].layer(own)?;
         let slots = upload.section(step[kind].slots.clone())?;
@@ -177,7 +168,7 @@ impl Caches {
         layer: &AttendedLayer,
         step: &[PlannedKind],
         upload: &Upload,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         let (kind, index) = self.layout.place(layer.index);
         let (cache, planned) = (&self.kinds[kind], &step[kind]);
         let words = upload.section(planned.words.clone())?;

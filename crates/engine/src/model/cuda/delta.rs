@@ -9,7 +9,7 @@ use super::kernel::{Arg, Function, Grid, Kernels, array, count};
 use super::linear::Linear;
 use super::operations::suffix;
 use crate::checkpoint::config::RecurrentShape;
-use crate::model::{ModelError, StateStart, StepBatch};
+use crate::model::{ModelError, Result, StateStart, StepBatch};
 
 /// Widths of a query or key head that there are kernels for.
 const KEY_DIMS: [usize; 3] = [32, 64, 128];
@@ -129,7 +129,7 @@ impl States {
         shape: RecurrentShape,
         dtype: DType,
         (slots, tokens): (usize, usize),
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let t = suffix(dtype)?;
         let p = Gemm::padded(tokens);
         let zeros = |elements, what| Array::zeros(device, elements, DType::F32, what);
@@ -142,7 +142,7 @@ impl States {
                     let what = "recurrent states";
                     Ok((zeros(heads, what)?, zeros(inputs, what)?))
                 })
-                .collect::<Result<_, ModelError>>()?,
+                .collect::<Result<_>>()?,
             mixed: zeros(p * shape.channels(), "activations")?,
             step_beta: zeros(p * 2 * shape.value_heads, "activations")?,
             convolve: function(&format!("delta_convolve_{t}"))?,
@@ -173,7 +173,7 @@ impl States {
         step: PlannedRows,
         projected: Slice,
         out: Slice,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "delta";
         let (shape, n) = (&self.shape, step.tokens);
         let (channels, values) = (shape.channels(), shape.values());

@@ -6,11 +6,11 @@ use cudarc::driver::result::{device, mem_pool};
 use cudarc::driver::{CudaStream, sys};
 
 use super::error::driver;
-use crate::model::ModelError;
+use crate::model::Result;
 
 /// Prepares a device that was just opened on a stream of its own: freed memory stays with the process, and uses of memory
 /// are not tracked.
-pub(crate) fn prepare(cuda: &CudaDevice) -> Result<(), ModelError> {
+pub(crate) fn prepare(cuda: &CudaDevice) -> Result<()> {
     keep_freed_memory(cuda)?;
     // SAFETY: tracking orders streams among each other. There is one stream for all memory of this device: candle's
     // (`Device::new_cuda_with_stream`), which our kernels, cuBLAS and all copies use too; no other is ever made.
@@ -23,7 +23,7 @@ pub(crate) fn prepare(cuda: &CudaDevice) -> Result<(), ModelError> {
 
 /// Without this the driver gives memory back to the system whenever the device is idle, and fetches it again for the next
 /// step.
-fn keep_freed_memory(cuda: &CudaDevice) -> Result<(), ModelError> {
+fn keep_freed_memory(cuda: &CudaDevice) -> Result<()> {
     let Some(pool) = pool(cuda)? else {
         return Ok(());
     };
@@ -42,7 +42,7 @@ fn keep_freed_memory(cuda: &CudaDevice) -> Result<(), ModelError> {
 
 /// Bytes that can still be allocated on the device, and all its bytes. Waits for the device, and first returns to the system
 /// what the process has freed.
-pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
+pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize)> {
     let stream = cuda.cuda_stream();
     stream
         .synchronize()
@@ -59,18 +59,18 @@ pub(crate) fn memory(cuda: &CudaDevice) -> Result<(usize, usize), ModelError> {
 }
 
 /// Makes the stream's device this thread's.
-pub(super) fn bind(stream: &CudaStream) -> Result<(), ModelError> {
+pub(super) fn bind(stream: &CudaStream) -> Result<()> {
     let context = stream.context();
     context.bind_to_thread().map_err(driver("using the device"))
 }
 
-pub(super) fn capability(stream: &CudaStream) -> Result<(i32, i32), ModelError> {
+pub(super) fn capability(stream: &CudaStream) -> Result<(i32, i32)> {
     let capability = stream.context().compute_capability();
     capability.map_err(driver("asking for the compute capability"))
 }
 
 /// The pool that allocations come from; `None` if the device has no pools.
-fn pool(cuda: &CudaDevice) -> Result<Option<sys::CUmemoryPool>, ModelError> {
+fn pool(cuda: &CudaDevice) -> Result<Option<sys::CUmemoryPool>> {
     let stream = cuda.cuda_stream();
     bind(&stream)?;
     let context = stream.context();

@@ -12,7 +12,7 @@ use super::operations::{Operations, Quantised};
 use crate::checkpoint::config::Experts;
 use crate::checkpoint::tensors::{ExpertNames, GatedNames};
 use crate::checkpoint::weights::{CodeKind, Codes};
-use crate::model::ModelError;
+use crate::model::Result;
 use crate::model::precision::WeightType;
 use crate::model::shard::Division;
 use crate::model::tensor_reader::{Projection, TensorReader, gates_first};
@@ -31,7 +31,7 @@ const WHAT: &str = "the experts' weights";
 
 impl ExpertLoader<'_> {
     /// Gate and up, and down.
-    pub(super) fn load(&self) -> Result<[GroupedWeights; 2], ModelError> {
+    pub(super) fn load(&self) -> Result<[GroupedWeights; 2]> {
         if let Some(packed) = self.mxfp4()? {
             return Ok(packed);
         }
@@ -57,7 +57,7 @@ impl ExpertLoader<'_> {
         [(2 * width, hidden), (hidden, width)]
     }
 
-    fn expert(&self, index: usize) -> Result<(Projection, Projection), ModelError> {
+    fn expert(&self, index: usize) -> Result<(Projection, Projection)> {
         match self.names {
             ExpertNames::Apart(names) => self.checkpoint.gated(&names[index]),
             ExpertNames::Together { gate_up, down } => {
@@ -66,7 +66,7 @@ impl ExpertLoader<'_> {
         }
     }
 
-    fn plain(&self) -> Result<[GroupedWeights; 2], ModelError> {
+    fn plain(&self) -> Result<[GroupedWeights; 2]> {
         let (mut wide, mut narrow) = (Parts::default(), Parts::default());
         for index in 0..self.sizes.count {
             let ((gate_up, wide_bias), (down, narrow_bias)) = self.expert(index)?;
@@ -84,9 +84,9 @@ impl ExpertLoader<'_> {
     }
 
     /// Quantises one expert after the other, so that only one is in memory in the wider type at a time.
-    fn e4m3(&self) -> Result<[GroupedWeights; 2], ModelError> {
+    fn e4m3(&self) -> Result<[GroupedWeights; 2]> {
         let count = self.sizes.count;
-        let room = |(outputs, inputs): (usize, usize)| -> Result<_, ModelError> {
+        let room = |(outputs, inputs): (usize, usize)| -> Result<_> {
             let values = count * outputs * inputs;
             Ok((
                 Array::zeros(self.cuda, values, DType::F8E4M3, WHAT)?,
@@ -123,7 +123,7 @@ impl ExpertLoader<'_> {
 
     /// The experts in the codes that the checkpoint stores, if all are in codes of one kind; where they are to be in e4m3, if they are
     /// and have scales of outputs.
-    fn codes(&self, names: &[GatedNames]) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
+    fn codes(&self, names: &[GatedNames]) -> Result<Option<[GroupedWeights; 2]>> {
         let in_e4m3 = self.layers == WeightType::F8E4M3;
         let mut parts = [CodedParts::default(), CodedParts::default()];
         for (index, names) in names.iter().enumerate() {
@@ -154,7 +154,7 @@ impl ExpertLoader<'_> {
     }
 
     /// The experts in MXFP4, if all are stored so, with exponents that the type of the activations can hold.
-    fn mxfp4(&self) -> Result<Option<[GroupedWeights; 2]>, ModelError> {
+    fn mxfp4(&self) -> Result<Option<[GroupedWeights; 2]>> {
         let allowed = mxfp4::exponents(self.operations.dtype());
         let count = self.sizes.count;
         let shapes = self.shapes();
@@ -199,7 +199,7 @@ impl ExpertLoader<'_> {
             }
         }
         let device = self.checkpoint.device;
-        let bytes = |bytes: Vec<u8>| -> Result<Array, ModelError> {
+        let bytes = |bytes: Vec<u8>| -> Result<Array> {
             let length = bytes.len();
             Array::from_tensor(&Tensor::from_vec(bytes, length, device)?)
         };
@@ -220,7 +220,7 @@ impl ExpertLoader<'_> {
     }
 
     /// Blocks and exponents of this GPU's part of an expert's two weights.
-    fn stored_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>, ModelError> {
+    fn stored_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>> {
         let shard = self.checkpoint.shard;
         let Some([wide, narrow]) = self.whole_in_mxfp4(index)? else {
             return Ok(None);
@@ -242,7 +242,7 @@ impl ExpertLoader<'_> {
     }
 
     /// Blocks and exponents of an expert's two weights, as they are stored.
-    fn whole_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>, ModelError> {
+    fn whole_in_mxfp4(&self, index: usize) -> Result<Option<[[Vec<u8>; 2]; 2]>> {
         match self.names {
             ExpertNames::Together { gate_up, down } if self.sizes.mxfp4 => Ok(Some([
                 self.checkpoint.mxfp4_bytes(gate_up, index)?,
@@ -251,7 +251,7 @@ impl ExpertLoader<'_> {
             ExpertNames::Together { .. } => Ok(None),
             ExpertNames::Apart(names) => {
                 let names = &names[index];
-                let side_by_side = |names: &[String]| -> Result<Option<[Vec<u8>; 2]>, ModelError> {
+                let side_by_side = |names: &[String]| -> Result<Option<[Vec<u8>; 2]>> {
                     let mut all = [Vec::new(), Vec::new()];
                     for name in names {
                         let Some(parts) =
@@ -274,7 +274,7 @@ impl ExpertLoader<'_> {
         }
     }
 
-    fn biases(&self, index: usize) -> Result<[Option<Tensor>; 2], ModelError> {
+    fn biases(&self, index: usize) -> Result<[Option<Tensor>; 2]> {
         let checkpoint = self.checkpoint;
         match self.names {
             ExpertNames::Together { gate_up, down } => {
@@ -328,7 +328,7 @@ impl CodedParts {
         in_e4m3: bool,
         loader: &ExpertLoader,
         shape: (usize, usize),
-    ) -> Result<Option<GroupedWeights>, ModelError> {
+    ) -> Result<Option<GroupedWeights>> {
         let Some(kind) = self.kind else {
             return Ok(None);
         };
@@ -363,7 +363,7 @@ impl Parts {
         values: Array,
         scales: Option<Array>,
         (experts, (outputs, inputs)): (usize, (usize, usize)),
-    ) -> Result<GroupedWeights, ModelError> {
+    ) -> Result<GroupedWeights> {
         Ok(GroupedWeights {
             format,
             values,

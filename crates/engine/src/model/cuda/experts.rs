@@ -11,7 +11,7 @@ use super::layers::Mixture;
 use super::operations::{Operations, Target, suffix};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::config::{Activation, Experts, Scores};
-use crate::model::ModelError;
+use crate::model::Result;
 
 const ROUTE: &str = "moe_route";
 const SORT: &str = "moe_sort";
@@ -68,7 +68,7 @@ impl ExpertKernels {
         (config, experts): (&ModelConfig, Experts),
         (limits, routed): (&StepLimits, usize),
         dtype: DType,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let t = suffix(dtype)?;
         let p = Gemm::padded(limits.tokens);
         let pairs = p * experts.per_token;
@@ -102,7 +102,7 @@ impl ExpertKernels {
         operations: &Operations,
         mixture: &Mixture,
         call: &Routed,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         let experts = &mixture.config;
         let (n, k, width, hidden) = (
             call.rows,
@@ -151,7 +151,7 @@ impl ExpertKernels {
     }
 
     /// Chooses the experts of each token, and sorts the pairs of token and expert by expert.
-    fn choose(&self, n: usize, mixture: &Mixture) -> Result<(), ModelError> {
+    fn choose(&self, n: usize, mixture: &Mixture) -> Result<()> {
         let sizes = &mixture.config;
         let (experts, k) = (sizes.count, sizes.per_token);
         let (pairs, routed) = (n * k, mixture.router.outputs);

@@ -13,7 +13,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use super::array::{Array, Slice};
 use super::device::bind;
 use super::error::{cublas, driver};
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 /// The size of cuBLAS's workspace: NVIDIA's recommendation for Hopper.
 const WORKSPACE_BYTES: usize = 32 << 20;
@@ -98,7 +98,7 @@ unsafe impl Send for Gemm {}
 
 impl Gemm {
     /// Opens cuBLASLt for a device.
-    pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
+    pub fn new(device: &CudaDevice) -> Result<Self> {
         let stream = device.cuda_stream();
         bind(&stream)?;
         Ok(Self {
@@ -125,16 +125,13 @@ impl Gemm {
 
     /// Looks up the algorithms of all products with this weight of these numbers of rows, which takes the library long, so that
     /// no step has to. `scaled` says whether operands of e4m3 come with scales, `bias` whether the weight's bias is added.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] for a product that this GPU does not have.
     pub(crate) fn prepare(
         &mut self,
         weight: &Weight,
         out: DType,
         (bias, scaled): (bool, bool),
         rows: RangeInclusive<usize>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         bind(&self.stream)?;
         let bias = bias && weight.bias.is_some();
         let last = Self::padded(*rows.end());
@@ -152,11 +149,9 @@ impl Gemm {
 
     /// `out = x · weightᵀ + bias`, `[rows, stride]`. Operands of e4m3 are multiplied as they are if `x` has no scales, and
     /// with both operands' scales if it has.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for operands that do not fit each other; [`ModelError::Unsupported`] for a product that this
+    /// Errors: [`ModelError::Batch`] for operands that do not fit each other; [`ModelError::Unsupported`] for a product that this
     /// GPU does not have.
-    pub fn multiply(&mut self, x: Rows, weight: &Weight, out: Slice) -> Result<(), ModelError> {
+    pub fn multiply(&mut self, x: Rows, weight: &Weight, out: Slice) -> Result<()> {
         self.multiply_and_add(x, weight, weight.bias.as_ref(), out)
     }
 
@@ -166,7 +161,7 @@ impl Gemm {
         x: Rows,
         weight: &Weight,
         out: Slice,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         self.multiply_and_add(x, weight, None, out)
     }
 
@@ -176,7 +171,7 @@ impl Gemm {
         weight: &'a Weight,
         bias: Option<&'a Array>,
         out: Slice<'a>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "matrix product";
         if x.count == 0 {
             return Ok(());
@@ -267,7 +262,7 @@ impl Plan {
     ///
     /// `somewhere` stands for the pointers of bias and scales, which each product sets anew: without any pointer the library
     /// may choose for another computation.
-    fn new(handle: &Handle, key: Key, somewhere: u64) -> Result<Self, ModelError> {
+    fn new(handle: &Handle, key: Key, somewhere: u64) -> Result<Self> {
         let Key {
             rows,
             inputs,
@@ -334,7 +329,7 @@ impl Plan {
 struct Handle(sys::cublasLtHandle_t);
 
 impl Handle {
-    fn new() -> Result<Self, ModelError> {
+    fn new() -> Result<Self> {
         result::create_handle()
             .map(Self)
             .map_err(cublas("opening the library"))
@@ -355,7 +350,7 @@ use sys::cublasLtMatmulDescAttributes_t as Attribute;
 struct Description(sys::cublasLtMatmulDesc_t);
 
 impl Description {
-    fn new() -> Result<Self, ModelError> {
+    fn new() -> Result<Self> {
         result::create_matmul_desc(
             sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
             sys::cudaDataType_t::CUDA_R_32F,
@@ -365,7 +360,7 @@ impl Description {
     }
 
     /// Sets an attribute to a plain value of its type: an enumeration or flag of 32 bits, or a pointer.
-    fn set<T: Copy>(&self, attribute: Attribute, value: T) -> Result<(), ModelError> {
+    fn set<T: Copy>(&self, attribute: Attribute, value: T) -> Result<()> {
         // SAFETY: the description is alive; the library copies the value, and refuses one of another size than the
         // attribute has.
         #[allow(unsafe_code)]
@@ -393,7 +388,7 @@ impl Drop for Description {
 struct Layout(sys::cublasLtMatrixLayout_t);
 
 impl Layout {
-    fn new(dtype: DType, rows: usize, columns: usize, stride: usize) -> Result<Self, ModelError> {
+    fn new(dtype: DType, rows: usize, columns: usize, stride: usize) -> Result<Self> {
         use sys::cudaDataType_t as Type;
         let kind = match dtype {
             DType::F32 => Type::CUDA_R_32F,
@@ -423,7 +418,7 @@ impl Drop for Layout {
 struct Preference(sys::cublasLtMatmulPreference_t);
 
 impl Preference {
-    fn new() -> Result<Self, ModelError> {
+    fn new() -> Result<Self> {
         let preference = Self(
             result::create_matmul_pref().map_err(cublas("describing what a product may use"))?,
         );

@@ -9,7 +9,7 @@ use super::mxfp4;
 use super::operations::suffix;
 use super::tiles::{OUTPUTS, rows_of_tile};
 use crate::checkpoint::weights::CodeKind;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 const MULTIPLY: &str = "moe_gemm";
 
@@ -65,7 +65,7 @@ pub(super) struct GroupedProducts {
 }
 
 impl GroupedProducts {
-    pub(super) fn load(kernels: &mut Kernels, dtype: DType) -> Result<Self, ModelError> {
+    pub(super) fn load(kernels: &mut Kernels, dtype: DType) -> Result<Self> {
         let t = suffix(dtype)?;
         let multiprocessors = kernels.multiprocessors()?;
         let mut load = |format| FormatKernels::load(kernels, format, t);
@@ -90,7 +90,7 @@ impl GroupedProducts {
     }
 
     /// Writes a weight in codes to `out` as numbers, `[outputs, inputs]`.
-    pub(super) fn widen(&self, out: Slice, weights: &GroupedWeights) -> Result<(), ModelError> {
+    pub(super) fn widen(&self, out: Slice, weights: &GroupedWeights) -> Result<()> {
         const WIDEN: &str = "widen";
         let kernel = self
             .widen
@@ -117,7 +117,7 @@ impl GroupedProducts {
         )
     }
 
-    pub(super) fn multiply(&self, call: &Product) -> Result<(), ModelError> {
+    pub(super) fn multiply(&self, call: &Product) -> Result<()> {
         let Product { rows, weights, .. } = *call;
         let (experts, outputs, inputs) = (weights.experts, weights.outputs, weights.inputs);
         let (order, permutation) = call.experts.unzip();
@@ -198,7 +198,7 @@ impl WeightFormat {
 }
 
 impl GroupedWeights {
-    fn arguments(&self, dtype: DType) -> Result<[Arg<'_>; 2], ModelError> {
+    fn arguments(&self, dtype: DType) -> Result<[Arg<'_>; 2]> {
         let (outputs, inputs) = (self.outputs, self.inputs);
         let (multiple, _) = self.format.sizes();
         if !outputs.is_multiple_of(8) || !inputs.is_multiple_of(multiple) {
@@ -239,7 +239,7 @@ impl GroupedWeights {
 }
 
 /// An array of words, if there is one.
-fn words<'a>(name: &str, slice: Option<Slice<'a>>, elements: usize) -> Result<Arg<'a>, ModelError> {
+fn words<'a>(name: &str, slice: Option<Slice<'a>>, elements: usize) -> Result<Arg<'a>> {
     array_or_null(slice, MULTIPLY, name, DType::U32, elements)
 }
 
@@ -257,7 +257,7 @@ struct Tile {
 }
 
 impl FormatKernels {
-    fn load(kernels: &mut Kernels, format: WeightFormat, t: &str) -> Result<Self, ModelError> {
+    fn load(kernels: &mut Kernels, format: WeightFormat, t: &str) -> Result<Self> {
         let name = format.kernel();
         let (_, tiles) = format.sizes();
         let tiles = tiles.iter().map(|&(rows, shared)| {

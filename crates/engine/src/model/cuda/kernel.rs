@@ -14,7 +14,7 @@ use cudarc::nvrtc::Ptx;
 use super::array::Slice;
 use super::device::capability;
 use super::error::driver;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 /// `(name, PTX, machine code)` of each file of `kernels/`; the code is that of the PTX, for the GPU that it names.
 const EMBEDDED: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
@@ -44,7 +44,7 @@ impl Kernels {
         }
     }
 
-    pub(crate) fn multiprocessors(&self) -> Result<usize, ModelError> {
+    pub(crate) fn multiprocessors(&self) -> Result<usize> {
         let count = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
         let count = self.stream.context().attribute(count);
         let count = count.map_err(driver("counting multiprocessors"))?;
@@ -52,15 +52,11 @@ impl Kernels {
     }
 
     /// Whether `module` has the function `name`: some are for some devices.
-    pub(crate) fn has(&mut self, module: &'static str, name: &str) -> Result<bool, ModelError> {
+    pub(crate) fn has(&mut self, module: &'static str, name: &str) -> Result<bool> {
         Ok(parameters(&self.module(module)?.ptx, name).is_some())
     }
 
-    pub(crate) fn function(
-        &mut self,
-        module: &'static str,
-        name: &str,
-    ) -> Result<Function, ModelError> {
+    pub(crate) fn function(&mut self, module: &'static str, name: &str) -> Result<Function> {
         let stream = Arc::clone(&self.stream);
         let found = self.module(module)?;
         let missing = || ModelError::Device(format!("no kernel {name} in module {module}"));
@@ -75,7 +71,7 @@ impl Kernels {
         })
     }
 
-    fn module(&mut self, module: &'static str) -> Result<&Module, ModelError> {
+    fn module(&mut self, module: &'static str) -> Result<&Module> {
         if !self.modules.contains_key(module) {
             let loaded = self.load(module)?;
             self.modules.insert(module, loaded);
@@ -84,7 +80,7 @@ impl Kernels {
         self.modules.get(module).ok_or_else(missing)
     }
 
-    fn load(&self, module: &'static str) -> Result<Module, ModelError> {
+    fn load(&self, module: &'static str) -> Result<Module> {
         let file = self
             .folder
             .as_ref()
@@ -222,7 +218,7 @@ pub(super) fn array<'a>(
     name: &str,
     dtype: DType,
     elements: usize,
-) -> Result<Arg<'a>, ModelError> {
+) -> Result<Arg<'a>> {
     Ok(Arg::Array(slice.check(kernel, name, dtype, elements)?))
 }
 
@@ -232,7 +228,7 @@ pub(super) fn array_or_null<'a>(
     name: &str,
     dtype: DType,
     elements: usize,
-) -> Result<Arg<'a>, ModelError> {
+) -> Result<Arg<'a>> {
     slice.map_or(Ok(Arg::Null), |slice| {
         array(slice, kernel, name, dtype, elements)
     })
@@ -280,7 +276,7 @@ impl Grid {
 impl Function {
     /// Allows blocks with this much dynamic shared memory, beyond the 48 KiB that are always allowed, and prefers shared
     /// memory to the level-1 cache.
-    pub(crate) fn allow_shared(self, bytes: usize) -> Result<Self, ModelError> {
+    pub(crate) fn allow_shared(self, bytes: usize) -> Result<Self> {
         use sys::CUfunction_attribute_enum as Attribute;
         for (attribute, value) in [
             (
@@ -306,11 +302,9 @@ impl Function {
     ///
     /// Arrays must be those that the kernel expects, in its order, and large enough for the grid: the typed functions around
     /// this one make sure of that.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when number or types of the arguments are not the kernel's; [`ModelError::Device`] naming the
+    /// Errors: [`ModelError::Batch`] when number or types of the arguments are not the kernel's; [`ModelError::Device`] naming the
     /// kernel when the driver refuses.
-    pub(super) fn launch(&self, grid: Grid, args: &[Arg]) -> Result<(), ModelError> {
+    pub(super) fn launch(&self, grid: Grid, args: &[Arg]) -> Result<()> {
         if !args
             .iter()
             .map(Arg::parameter)

@@ -21,10 +21,10 @@ use crate::checkpoint::tensors::{
 };
 use crate::checkpoint::weights::Codes;
 use crate::checkpoint::{ModelConfig, Weights};
-use crate::model::ModelError;
 use crate::model::precision::WeightType;
 use crate::model::shard::{Division, Shard};
 use crate::model::tensor_reader::{Projection, TensorReader};
+use crate::model::{ModelError, Result};
 
 pub(super) struct Layer {
     /// The norm before the mixer, if there is one.
@@ -155,7 +155,7 @@ pub(super) struct Loader<'a> {
 
 impl Loader<'_> {
     /// Reads all weights of this GPU's part.
-    pub(super) fn load(&self) -> Result<Parts, ModelError> {
+    pub(super) fn load(&self) -> Result<Parts> {
         let config = self.config;
         let names = Names::new(config.family);
         let checkpoint = self.checkpoint();
@@ -207,7 +207,7 @@ impl Loader<'_> {
         config: &ModelConfig,
         index: usize,
         kv_scales: &mut Vec<KvScales>,
-    ) -> Result<Layer, ModelError> {
+    ) -> Result<Layer> {
         let checkpoint = self.checkpoint();
         let names = LayerNames::new(config, index);
         let norm = |name: &Option<String>| {
@@ -258,7 +258,7 @@ impl Loader<'_> {
     }
 
     /// A recurrent layer, the `index`-th of them.
-    fn delta(&self, names: &DeltaNames, index: usize) -> Result<DeltaLayer, ModelError> {
+    fn delta(&self, names: &DeltaNames, index: usize) -> Result<DeltaLayer> {
         let checkpoint = self.checkpoint();
         let recurrent = self.config.recurrent.as_ref();
         let joined = recurrent.filter(|_| names.are_joined());
@@ -310,7 +310,7 @@ impl Loader<'_> {
         (index, place): (usize, usize),
         attention_norm: Option<&Tensor>,
         kv_scales: &mut Vec<KvScales>,
-    ) -> Result<AttentionLayer, ModelError> {
+    ) -> Result<AttentionLayer> {
         let checkpoint = self.checkpoint();
         let head_norms = match &names.head_norms {
             Some([q, k]) => Some((checkpoint.head_norm(q)?, checkpoint.head_norm(k)?)),
@@ -376,7 +376,7 @@ impl Loader<'_> {
     }
 
     /// The gate of what attention's heads return, if the family has one.
-    fn head_gate(&self, names: &[String]) -> Result<Option<Linear>, ModelError> {
+    fn head_gate(&self, names: &[String]) -> Result<Option<Linear>> {
         if !self.config.family.gates_heads {
             return Ok(None);
         }
@@ -397,7 +397,7 @@ impl Loader<'_> {
         }))
     }
 
-    fn mixture(&self, names: &MixtureNames) -> Result<Mixture, ModelError> {
+    fn mixture(&self, names: &MixtureNames) -> Result<Mixture> {
         let (beside, sizes) = (&names.beside, names.sizes);
         let checkpoint = self.checkpoint();
         // On the host, in f32: it is small, and rounded it would choose other experts.
@@ -443,7 +443,7 @@ impl Loader<'_> {
     }
 
     /// The expert that works on every token.
-    fn shared(&self, names: &SharedNames) -> Result<SharedExpert, ModelError> {
+    fn shared(&self, names: &SharedNames) -> Result<SharedExpert> {
         let experts = self.config.experts;
         let width = experts.and_then(|experts| experts.shared).unwrap_or(0);
         let (gate_up, down) = self.gated(&names.expert, width)?;
@@ -460,7 +460,7 @@ impl Loader<'_> {
     }
 
     /// The dense layer that experts work beside.
-    fn beside(&self, names: &BesideNames) -> Result<SharedExpert, ModelError> {
+    fn beside(&self, names: &BesideNames) -> Result<SharedExpert> {
         let (gate_up, down) = self.gated(&names.dense, self.config.intermediate)?;
         let checkpoint = self.checkpoint();
         let norm = |name: &str| Array::from_tensor(&checkpoint.norm(name)?);
@@ -479,7 +479,7 @@ impl Loader<'_> {
     }
 
     /// A gated layer of this width on this GPU.
-    fn gated(&self, names: &GatedNames, width: usize) -> Result<(Linear, Linear), ModelError> {
+    fn gated(&self, names: &GatedNames, width: usize) -> Result<(Linear, Linear)> {
         let bias = self.config.biases.feed_forward;
         let down = from_ref(&names.down);
         let gate_up = self.linear(&names.gate_up, bias, Division::Outputs(&[width; 2]))?;
@@ -487,18 +487,13 @@ impl Loader<'_> {
     }
 
     /// Numbers in f32.
-    fn upload(&self, numbers: Vec<f32>) -> Result<Array, ModelError> {
+    fn upload(&self, numbers: Vec<f32>) -> Result<Array> {
         let count = numbers.len();
         Array::from_tensor(&Tensor::from_vec(numbers, count, &self.device)?)
     }
 
     /// A layer's weight that joins the outputs of several.
-    fn linear(
-        &self,
-        names: &[String],
-        bias: bool,
-        division: Division,
-    ) -> Result<Linear, ModelError> {
+    fn linear(&self, names: &[String], bias: bool, division: Division) -> Result<Linear> {
         let checkpoint = self.checkpoint();
         let own_bias = || checkpoint.part_of_bias(names, division);
         let biases = || bias.then(own_bias).transpose();
@@ -512,9 +507,9 @@ impl Loader<'_> {
     fn stored(
         &self,
         names: &[String],
-        codes: impl FnOnce() -> Result<Option<Codes>, ModelError>,
-        bias: impl FnOnce() -> Result<Option<Tensor>, ModelError>,
-    ) -> Result<Option<Linear>, ModelError> {
+        codes: impl FnOnce() -> Result<Option<Codes>>,
+        bias: impl FnOnce() -> Result<Option<Tensor>>,
+    ) -> Result<Option<Linear>> {
         match self.layers {
             WeightType::Stored { .. } => {
                 let kept = match (codes()?, self.room) {
@@ -539,7 +534,7 @@ impl Loader<'_> {
         }
     }
 
-    fn quantised(&self, (weight, bias): Projection) -> Result<Linear, ModelError> {
+    fn quantised(&self, (weight, bias): Projection) -> Result<Linear> {
         Ok(Linear::Whole(if self.layers == WeightType::F8E4M3 {
             Weight::fp8(self.cuda, self.operations, &weight, bias.as_ref())?
         } else {
@@ -568,7 +563,7 @@ impl Parts {
         products: &mut Products,
         limits: &StepLimits,
         dtype: DType,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         for layer in &mut self.layers {
             let all = 1..=limits.tokens;
             let mut linears = vec![&mut layer.output];

@@ -12,7 +12,7 @@ use super::grouped::{GroupedProducts, GroupedWeights, Product, WeightFormat};
 use super::kernel::Kernels;
 use super::operations::{Operations, Quantised, Target};
 use crate::checkpoint::weights::{CodeKind, Codes};
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 /// The lowest compute capability with tensor cores for e4m3.
 const FP8_CAPABILITY: (i32, i32) = (8, 9);
@@ -45,7 +45,7 @@ impl Linear {
         codes: &Codes,
         bias: Option<&Tensor>,
         room: &Tensor,
-    ) -> Result<Option<Self>, ModelError> {
+    ) -> Result<Option<Self>> {
         let device = room.device();
         let Some(fragments) = Fragments::from_codes(codes) else {
             return Ok(None);
@@ -97,7 +97,7 @@ impl Linear {
 }
 
 impl Products {
-    pub fn new(device: &CudaDevice) -> Result<Self, ModelError> {
+    pub fn new(device: &CudaDevice) -> Result<Self> {
         Ok(Self {
             gemm: Gemm::new(device)?,
             unscaled: None,
@@ -106,11 +106,7 @@ impl Products {
     }
 
     /// Loads the kernels for weights that stay as the checkpoint stores them.
-    pub(super) fn with_stored(
-        mut self,
-        kernels: &mut Kernels,
-        dtype: DType,
-    ) -> Result<Self, ModelError> {
+    pub(super) fn with_stored(mut self, kernels: &mut Kernels, dtype: DType) -> Result<Self> {
         self.grouped = Some(GroupedProducts::load(kernels, dtype)?);
         Ok(self)
     }
@@ -123,7 +119,7 @@ impl Products {
         linear: &Linear,
         out: Slice,
         count: usize,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         let (codes, wide) = match linear {
             Linear::Whole(weight) => return self.multiply(operations, x, weight, out, count),
             Linear::Stored { codes, wide } => (codes, wide),
@@ -147,16 +143,14 @@ impl Products {
     /// Prepares products with `weight` of these numbers of rows and with results of `out`, so that no step has to choose an
     /// algorithm. A weight in e4m3 for which cuBLAS takes no scales by row, as outside Hopper, is multiplied in f32 and scaled
     /// afterwards.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] for a product that this GPU does not have; [`ModelError::OutOfMemory`].
+    /// Errors: [`ModelError::Unsupported`] for a product that this GPU does not have; [`ModelError::OutOfMemory`].
     pub fn prepare(
         &mut self,
         device: &CudaDevice,
         weight: &mut Weight,
         out: DType,
         rows: RangeInclusive<usize>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         let fp8 = weight.is_fp8();
         weight.scaled_afterwards = false;
         match self.gemm.prepare(weight, out, (true, fp8), rows.clone()) {
@@ -182,7 +176,7 @@ impl Products {
         weight: &Weight,
         out: Slice,
         count: usize,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         let (values, scales) = match x {
             Target::Plain(values) => (values, None),
             Target::Fp8(x) => (x.values, Some(x.scales)),
@@ -219,10 +213,7 @@ impl Products {
 }
 
 /// Whether a GPU multiplies e4m3 at all.
-///
-/// # Errors
-/// [`ModelError::Unsupported`] where it does not.
-pub fn check_fp8(device: &CudaDevice) -> Result<(), ModelError> {
+pub fn check_fp8(device: &CudaDevice) -> Result<()> {
     let capability = capability(&device.cuda_stream())?;
     if capability < FP8_CAPABILITY {
         return Err(ModelError::Unsupported(format!(
@@ -236,10 +227,8 @@ pub fn check_fp8(device: &CudaDevice) -> Result<(), ModelError> {
 
 impl Weight {
     /// A weight `[outputs, inputs]` and bias `[outputs]` as they are.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for tensors that are not contiguous or not on the device.
-    pub fn plain(weight: &Tensor, bias: Option<&Tensor>) -> Result<Self, ModelError> {
+    /// Errors: [`ModelError::Batch`] for tensors that are not contiguous or not on the device.
+    pub fn plain(weight: &Tensor, bias: Option<&Tensor>) -> Result<Self> {
         let (outputs, inputs) = weight.dims2()?;
         Ok(Self {
             values: Array::from_tensor(weight)?,
@@ -253,15 +242,13 @@ impl Weight {
     }
 
     /// A weight quantised to e4m3 with one scale for each output.
-    ///
-    /// # Errors
-    /// As [`Self::plain`], and for sizes that are not a multiple of 16.
+    /// Errors: as [`Self::plain`], and for sizes that are not a multiple of 16.
     pub fn fp8(
         device: &CudaDevice,
         operations: &Operations,
         weight: &Tensor,
         bias: Option<&Tensor>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let (outputs, inputs) = weight.dims2()?;
         if !outputs.is_multiple_of(16) || !inputs.is_multiple_of(16) {
             return Err(ModelError::Unsupported(format!(
@@ -295,7 +282,7 @@ impl Weight {
         codes: &Codes,
         bias: Option<&Tensor>,
         device: &Device,
-    ) -> Result<Option<Self>, ModelError> {
+    ) -> Result<Option<Self>> {
         let [outputs, inputs] = codes.shape;
         let fits =
             codes.kind == CodeKind::E4m3 && outputs.is_multiple_of(16) && inputs.is_multiple_of(16);

@@ -14,7 +14,7 @@ use libloading::Library;
 
 use super::array::{Array, Slice};
 use super::device::bind;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 use juror_base::threads::lock;
 
 const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
@@ -65,7 +65,7 @@ struct Nccl {
 }
 
 impl Nccl {
-    fn get() -> Result<&'static Self, ModelError> {
+    fn get() -> Result<&'static Self> {
         static OPENED: OnceLock<Result<Nccl, String>> = OnceLock::new();
         let opened = OPENED.get_or_init(Self::open);
         opened
@@ -117,7 +117,7 @@ impl Nccl {
         Ok(nccl)
     }
 
-    fn check(&self, code: c_int, what: &str) -> Result<(), ModelError> {
+    fn check(&self, code: c_int, what: &str) -> Result<()> {
         if code == SUCCESS {
             return Ok(());
         }
@@ -140,7 +140,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Connects GPUs. Waits until that is done.
-    pub(super) fn new(devices: &[CudaDevice]) -> Result<Arc<Self>, ModelError> {
+    pub(super) fn new(devices: &[CudaDevice]) -> Result<Arc<Self>> {
         let nccl = Nccl::get()?;
         let ordinal = |device: &CudaDevice| device.cuda_stream().context().ordinal();
         let numbers = devices.iter().map(ordinal).chain([devices.len()]);
@@ -224,7 +224,7 @@ pub(super) struct Member {
 
 impl Member {
     /// Queues that `numbers` become the sums of those of all GPUs, the same bits on each.
-    pub(super) fn sum(&self, numbers: Slice) -> Result<(), ModelError> {
+    pub(super) fn sum(&self, numbers: Slice) -> Result<()> {
         let kind = match numbers.dtype() {
             DType::F16 => 6,
             DType::F32 => 7,
@@ -256,12 +256,7 @@ impl Member {
     }
 
     /// What is added up before the first step, for a model whose tokens have `hidden` numbers of `dtype`.
-    pub(super) fn tried(
-        &self,
-        device: &CudaDevice,
-        hidden: usize,
-        dtype: DType,
-    ) -> Result<Tried, ModelError> {
+    pub(super) fn tried(&self, device: &CudaDevice, hidden: usize, dtype: DType) -> Result<Tried> {
         const COUNT: usize = 64;
         let there = candle_core::Device::Cuda(device.clone());
         let own = vec![(self.rank + 1) as f32; COUNT];
@@ -275,7 +270,7 @@ impl Member {
     }
 
     /// One of [`ROUNDS`], all of which all members have to call at once.
-    pub(super) fn check(&self, tried: &Tried, round: usize) -> Result<(), ModelError> {
+    pub(super) fn check(&self, tried: &Tried, round: usize) -> Result<()> {
         if round > 0 {
             return self.sum(tried.long.part(0..tried.hidden << (round - 1))?);
         }

@@ -13,7 +13,7 @@ use super::plan::{
     AttentionPlan, PlanSettings, THREADS, decode_shared_bytes, prefill_rows, prefill_shared_bytes,
 };
 use crate::model::attention::AttentionShape;
-use crate::model::{ModelError, Obstacle};
+use crate::model::{ModelError, Obstacle, Result};
 
 /// Widths of heads that there are kernels for.
 const HEAD_DIMS: [usize; 5] = [32, 64, 128, 256, 512];
@@ -99,15 +99,13 @@ impl CacheSettings {
 
 impl PagedCache {
     /// Allocates the cache and loads the kernels. `scales` are those of the layers of a cache in e4m3; of what is missing they are one.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] for what [`CacheSettings::obstacle`] names; [`ModelError::OutOfMemory`].
+    /// Errors: [`ModelError::Unsupported`] for what [`CacheSettings::obstacle`] names; [`ModelError::OutOfMemory`].
     pub fn new(
         device: &CudaDevice,
         kernels: &mut Kernels,
         settings: &CacheSettings,
         scales: &[KvScales],
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         if let Some(obstacle) = settings.obstacle() {
             return Err(ModelError::Unsupported(format!(
                 "no CUDA attention for {}",
@@ -210,14 +208,14 @@ impl PagedCache {
     }
 
     /// Drops all keys and values, and allocates `blocks` blocks instead. After an error the cache has none.
-    pub(crate) fn resize(&mut self, device: &CudaDevice, blocks: usize) -> Result<(), ModelError> {
+    pub(crate) fn resize(&mut self, device: &CudaDevice, blocks: usize) -> Result<()> {
         self.blocks = 0;
         self.layers.clear();
         let size = blocks * self.block_size * self.shape.kv_heads * self.shape.head_dim;
         let zeros = |what| Array::zeros(device, size, self.kv, what);
         self.layers = (0..self.shape.layers)
             .map(|_| Ok((zeros("keys")?, zeros("values")?)))
-            .collect::<Result<_, ModelError>>()?;
+            .collect::<Result<_>>()?;
         self.blocks = blocks;
         Ok(())
     }
@@ -236,14 +234,11 @@ impl PagedCache {
     }
 
     /// A layer's keys and values, and the scales of an e4m3 cache.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a layer that does not exist.
     #[allow(clippy::type_complexity)]
     pub fn layer(
         &self,
         layer: usize,
-    ) -> Result<(Slice<'_>, Slice<'_>, Option<(Slice<'_>, Slice<'_>)>), ModelError> {
+    ) -> Result<(Slice<'_>, Slice<'_>, Option<(Slice<'_>, Slice<'_>)>)> {
         let Some((keys, values)) = self.layers.get(layer) else {
             return Err(ModelError::Batch(format!(
                 "layer {layer} of {}",
@@ -257,15 +252,8 @@ impl PagedCache {
 
     /// Attends with the step's queries to a layer, after the step's keys and values were written. `words` are those of
     /// `plan`, on the device.
-    ///
-    /// # Errors
-    /// [`ModelError`] naming the kernel and what does not fit; [`ModelError::Batch`] for a window that was not planned.
-    pub fn attend(
-        &self,
-        layer: &AttendedLayer,
-        plan: &AttentionPlan,
-        words: Slice,
-    ) -> Result<(), ModelError> {
+    /// Errors: [`ModelError`] naming the kernel and what does not fit; [`ModelError::Batch`] for a window that was not planned.
+    pub fn attend(&self, layer: &AttendedLayer, plan: &AttentionPlan, words: Slice) -> Result<()> {
         const NAME: &str = "attention";
         let AttentionShape {
             heads,
@@ -370,7 +358,7 @@ fn upload_scales(
     device: &CudaDevice,
     scales: &[KvScales],
     (layers, kv_heads): (usize, usize),
-) -> Result<Vec<(Array, Array)>, ModelError> {
+) -> Result<Vec<(Array, Array)>> {
     let there = candle_core::Device::Cuda(device.clone());
     let upload = |scales: &[f32]| Array::from_tensor(&candle_core::Tensor::new(scales, &there)?);
     let ones = KvScales::ones(kv_heads);

@@ -26,7 +26,7 @@ use crate::model::device::{CurrentOnDrop, DeviceChoice, make_current};
 use crate::model::precision::Precision;
 use crate::model::profile::Profile;
 use crate::model::shard::Shard;
-use crate::model::{ModelError, StepBatch};
+use crate::model::{ModelError, Result, StepBatch};
 use juror_base::threads::lock;
 
 /// What a GPU has, with its context made current before it is freed.
@@ -59,14 +59,14 @@ enum Failing {
 }
 
 impl Gpus {
-    fn new(devices: &[Device]) -> Result<Self, ModelError> {
+    fn new(devices: &[Device]) -> Result<Self> {
         let several = match devices {
             [] | [_] => None,
             several => {
                 let cuda = several
                     .iter()
                     .map(|device| Ok(device.as_cuda_device()?.clone()));
-                let cuda: Vec<CudaDevice> = cuda.collect::<Result<_, ModelError>>()?;
+                let cuda: Vec<CudaDevice> = cuda.collect::<Result<_>>()?;
                 let name = |device: &CudaDevice| device.cuda_stream().context().name();
                 let names: Result<Vec<String>, _> = cuda.iter().map(name).collect();
                 let names = names.map_err(driver("its name"))?;
@@ -109,8 +109,8 @@ impl Gpus {
         &self,
         all: &mut [T],
         failing: Failing,
-        work: impl Fn(usize, &mut T) -> Result<R, ModelError> + Sync,
-    ) -> Result<Vec<R>, ModelError> {
+        work: impl Fn(usize, &mut T) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
         let Some((pool, group)) = &self.several else {
             let each = all.iter_mut().enumerate();
             return each.map(|(rank, own)| work(rank, own)).collect();
@@ -188,9 +188,7 @@ pub struct ParallelModel {
 
 impl ParallelModel {
     /// Reads the weights, each GPU its part, quantising them if asked to.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
+    /// Errors: [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
     /// [`ModelError::Unsupported`] for what [`obstacle`](super::obstacle) names, for sizes that do not divide, and for FP8 on a GPU
     /// without it; [`ModelError::Device`] where several GPUs cannot be connected; [`ModelError::OutOfMemory`].
     pub fn load(
@@ -198,7 +196,7 @@ impl ParallelModel {
         weights: &Weights,
         devices: &[Device],
         precision: Precision,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         // Before the GPUs are connected, which takes seconds.
         Shard::new(0, devices.len()).config(config)?;
         let gpus = Gpus::new(devices)?;
@@ -248,7 +246,7 @@ impl ParallelModel {
         limits: StepLimits,
         block_size: usize,
         shared_prefix: bool,
-    ) -> Result<ParallelDecoder, ModelError> {
+    ) -> Result<ParallelDecoder> {
         let gpus = &self.gpus;
         let parts = gpus.each(&mut self.parts, Failing::BeforeSums, |rank, part| {
             let Some(Held { value, .. }) = part.take() else {
@@ -285,7 +283,7 @@ impl ParallelDecoder {
 
     /// Allocates the cache anew on every GPU with `blocks` blocks, and of layers with windows, where they have one of their own, with
     /// `windowed`; its content is lost. After an error there is no cache, and this must be called again with fewer blocks.
-    pub fn resize_cache(&mut self, blocks: usize, windowed: usize) -> Result<(), ModelError> {
+    pub fn resize_cache(&mut self, blocks: usize, windowed: usize) -> Result<()> {
         let resize = |_, part: &mut CudaDecoder| part.resize_cache(blocks, windowed);
         self.each(Failing::BeforeSums, resize).map(drop)
     }
@@ -304,10 +302,8 @@ impl ParallelDecoder {
     /// Queues a step up to its logits, for [`Self::choose`].
     ///
     /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step before this one.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
-    pub fn launch(&mut self, batch: &StepBatch) -> Result<(), ModelError> {
+    /// Errors: [`ModelError::Batch`] for a step that does not fit model, cache or limits; the device's failure.
+    pub fn launch(&mut self, batch: &StepBatch) -> Result<()> {
         let planned = self.each(Failing::BeforeSums, |_, part| part.plan(batch))?;
         self.each(Failing::AmongSums, |rank, part| part.launch(&planned[rank]))
             .map(drop)
@@ -315,10 +311,8 @@ impl ParallelDecoder {
 
     /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
     /// before that.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for another number of requests than there are rows of logits; the device's failure.
-    pub fn choose(&mut self, requests: &[SampleRequest]) -> Result<(), ModelError> {
+    /// Errors: [`ModelError::Batch`] for another number of requests than there are rows of logits; the device's failure.
+    pub fn choose(&mut self, requests: &[SampleRequest]) -> Result<()> {
         let asked = self.each(Failing::BeforeSums, |_, part| part.ask(requests))?;
         let asked: Vec<_> = asked.into_iter().map(|one| Mutex::new(Some(one))).collect();
         self.each(Failing::AmongSums, |rank, part| {
@@ -329,10 +323,8 @@ impl ParallelDecoder {
     }
 
     /// The tokens of the oldest step that was launched and not collected; waits for it.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when there is none; the device's failure, and GPUs that did not choose the same tokens.
-    pub fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
+    /// Errors: [`ModelError::Batch`] when there is none; the device's failure, and GPUs that did not choose the same tokens.
+    pub fn collect(&mut self) -> Result<Vec<Sampled>> {
         let sampled = self.each(Failing::AmongSums, |_, part| part.collect())?;
         let mut sampled = sampled.into_iter();
         let first = sampled.next().unwrap_or_default();
@@ -354,7 +346,7 @@ impl ParallelDecoder {
     }
 
     /// Computes a step and returns its logits, `[batch.logits.len(), vocab]`, f32, on the host.
-    pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor, ModelError> {
+    pub fn logits(&mut self, batch: &StepBatch) -> Result<Tensor> {
         self.launch(batch)?;
         let mut logits = self.each(Failing::AmongSums, |_, part| part.logits())?;
         Ok(logits.swap_remove(0))
@@ -363,8 +355,8 @@ impl ParallelDecoder {
     fn each<R: Send>(
         &mut self,
         failing: Failing,
-        work: impl Fn(usize, &mut CudaDecoder) -> Result<R, ModelError> + Sync,
-    ) -> Result<Vec<R>, ModelError> {
+        work: impl Fn(usize, &mut CudaDecoder) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
         let work = |rank, part: &mut Held<CudaDecoder>| work(rank, &mut part.value);
         self.gpus.each(&mut self.parts, failing, work)
     }

@@ -9,7 +9,7 @@ use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
 
 use super::array::Slice;
 use super::error::driver;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 /// Words in locked host memory.
 ///
@@ -30,7 +30,7 @@ unsafe impl Send for Pinned {}
 
 impl Pinned {
     /// `words` words, zero.
-    pub(super) fn zeros(device: &CudaDevice, words: usize) -> Result<Self, ModelError> {
+    pub(super) fn zeros(device: &CudaDevice, words: usize) -> Result<Self> {
         let stream = device.cuda_stream();
         let count = words.max(1);
         let allocate = || -> Result<Self, DriverError> {
@@ -60,7 +60,7 @@ impl Pinned {
     }
 
     /// The words, once the copy that was queued last is done.
-    pub(super) fn read(&self) -> Result<&[u32], ModelError> {
+    pub(super) fn read(&self) -> Result<&[u32]> {
         self.wait()?;
         // SAFETY: `count` words that were set at the start, and no copy to them is under way: the event after the last one
         // was waited for, and the next one takes `&mut self`.
@@ -70,7 +70,7 @@ impl Pinned {
     }
 
     /// The words to be written, once the copy that was queued last is done.
-    pub(super) fn write(&mut self) -> Result<&mut [u32], ModelError> {
+    pub(super) fn write(&mut self) -> Result<&mut [u32]> {
         self.wait()?;
         // SAFETY: as above, and the words are borrowed as this value is.
         #[allow(unsafe_code)]
@@ -79,10 +79,8 @@ impl Pinned {
     }
 
     /// Queues a copy of the first `words` words to the device.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when either side is shorter; the driver's refusal.
-    pub(super) fn upload(&mut self, words: usize, to: Slice) -> Result<(), ModelError> {
+    /// Errors: [`ModelError::Batch`] when either side is shorter; the driver's refusal.
+    pub(super) fn upload(&mut self, words: usize, to: Slice) -> Result<()> {
         let to = to.check("upload", "the target", DType::U32, words)?;
         let stream = self.stream.cu_stream();
         let source = &self.write_part(words)?[..words];
@@ -95,10 +93,8 @@ impl Pinned {
 
     /// Queues copies of the device's memory to here, one after the other; [`Self::read`] waits for them. Numbers of 32 bits
     /// are copied as their bits.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when there is no room for all, or for numbers of another size; the driver's refusal.
-    pub(super) fn download(&mut self, from: &[Slice]) -> Result<(), ModelError> {
+    /// Errors: [`ModelError::Batch`] when there is no room for all, or for numbers of another size; the driver's refusal.
+    pub(super) fn download(&mut self, from: &[Slice]) -> Result<()> {
         let other = |part: &&Slice| part.dtype().size_in_bytes() != size_of::<u32>();
         if let Some(part) = from.iter().find(other) {
             return Err(ModelError::Batch(format!(
@@ -124,7 +120,7 @@ impl Pinned {
 
     /// [`Self::write`], if there are so many words. Waiting also makes the context current to this thread, which the copy
     /// needs.
-    fn write_part(&mut self, words: usize) -> Result<&mut [u32], ModelError> {
+    fn write_part(&mut self, words: usize) -> Result<&mut [u32]> {
         if words > self.count {
             return Err(ModelError::Batch(format!(
                 "{words} words through a buffer of {}",
@@ -144,7 +140,7 @@ impl Pinned {
         copied.and(recorded)
     }
 
-    fn wait(&self) -> Result<(), ModelError> {
+    fn wait(&self) -> Result<()> {
         self.copied
             .synchronize()
             .map_err(driver("waiting for the device"))

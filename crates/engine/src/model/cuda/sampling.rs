@@ -7,7 +7,7 @@ use candle_core::{CudaDevice, DType};
 use super::array::{Array, Slice};
 use super::kernel::{Arg, Function, Grid, Kernels, array_or_null, count};
 use super::pinned::Pinned;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 const REQUEST_WORDS: usize = 12;
 /// The mask offset of a row for which every token is allowed.
@@ -155,11 +155,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// A sampler for steps of up to `rows` rows.
-    pub fn new(
-        device: &CudaDevice,
-        kernels: &mut Kernels,
-        rows: usize,
-    ) -> Result<Self, ModelError> {
+    pub fn new(device: &CudaDevice, kernels: &mut Kernels, rows: usize) -> Result<Self> {
         let words = RESULT_WORDS * rows.max(1);
         let logprob_words = LOGPROB_WORDS * rows.max(1);
         Ok(Self {
@@ -176,7 +172,7 @@ impl Sampler {
                         logprobs: Pinned::zeros(device, logprob_words)?,
                     })
                 })
-                .collect::<Result<_, ModelError>>()?,
+                .collect::<Result<_>>()?,
             next: 0,
             underway: VecDeque::new(),
             newest: 0,
@@ -195,16 +191,14 @@ impl Sampler {
 
     /// Queues the choice of a token for each row of `logits` (f32 `[rows, stride]`) and the copy of the results. `requests`, `lists`
     /// and `wanted` are the parts of [`PackedRequests`] on the device.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] naming what does not fit, or when too many steps were not collected.
+    /// Errors: [`ModelError::Batch`] naming what does not fit, or when too many steps were not collected.
     pub fn launch(
         &mut self,
         logits: Slice,
         (rows, vocab, stride): (usize, usize, usize),
         (requests, lists, wanted): (Slice, Slice, Slice),
         with_logprobs: Vec<u32>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "sample";
         if self.underway.len() == IN_FLIGHT {
             return Err(ModelError::Batch(format!(
@@ -261,10 +255,8 @@ impl Sampler {
     }
 
     /// Waits for the oldest step that was launched and not collected.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when there is none; what went wrong on the device.
-    pub fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
+    /// Errors: [`ModelError::Batch`] when there is none; what went wrong on the device.
+    pub fn collect(&mut self) -> Result<Vec<Sampled>> {
         let Some(step) = self.underway.pop_front() else {
             return Err(ModelError::Batch("no step was launched".into()));
         };

@@ -6,7 +6,7 @@ use candle_core::{CudaDevice, DType};
 
 use super::array::{Array, Slice};
 use super::pinned::Pinned;
-use crate::model::ModelError;
+use crate::model::Result;
 
 /// Sections begin at multiples of 16 bytes.
 const ALIGNMENT: usize = 4;
@@ -42,7 +42,7 @@ pub struct Upload {
 
 impl Upload {
     /// An upload with room for so many words; it grows when a step needs more.
-    pub fn new(device: &CudaDevice, words: usize) -> Result<Self, ModelError> {
+    pub fn new(device: &CudaDevice, words: usize) -> Result<Self> {
         Ok(Self {
             device: device.clone(),
             staging: [Pinned::zeros(device, words)?, Pinned::zeros(device, words)?],
@@ -52,10 +52,8 @@ impl Upload {
     }
 
     /// Queues the copy.
-    ///
-    /// # Errors
-    /// The driver's refusal; what went wrong on the device before.
-    pub fn send(&mut self, packer: &Packer) -> Result<(), ModelError> {
+    /// Errors: the driver's refusal; what went wrong on the device before.
+    pub fn send(&mut self, packer: &Packer) -> Result<()> {
         let count = packer.words.len();
         if count > self.words.elements() {
             // The old buffers are freed after the work that uses them.
@@ -68,10 +66,8 @@ impl Upload {
     }
 
     /// A section on the device, as it was sent last.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for words that were not sent.
-    pub fn section(&self, range: Range<usize>) -> Result<Slice<'_>, ModelError> {
+    /// Errors: [`ModelError::Batch`](crate::model::ModelError::Batch) for words that were not sent.
+    pub fn section(&self, range: Range<usize>) -> Result<Slice<'_>> {
         self.words.part(range)
     }
 }

@@ -4,11 +4,11 @@ pub mod host;
 
 use candle_core::{DType, Device};
 
-use super::ModelError;
 use super::attention::CacheLayout;
 use super::device::gpu_memory;
 use super::precision::{Precision, WeightType};
 use super::recurrence::state_bytes;
+use super::{ModelError, Result};
 use crate::checkpoint::ModelConfig;
 use crate::checkpoint::families::HeadNorms;
 use crate::checkpoint::weights::CodeKind;
@@ -219,9 +219,7 @@ pub fn layer_bits(config: &ModelConfig, weights: WeightType) -> f64 {
 }
 
 /// Refuses weights that do not fit the memory, before they are read: those of one of `parts`, of which there could be more or not.
-///
-/// # Errors
-/// [`ModelError::OutOfMemory`] with the bytes that they need and those that are free.
+/// Errors: [`ModelError::OutOfMemory`] with the bytes that they need and those that are free.
 pub fn check_memory(
     config: &ModelConfig,
     device: &Device,
@@ -229,7 +227,7 @@ pub fn check_memory(
     mxfp4: usize,
     parts: usize,
     could_be_more: bool,
-) -> Result<(), ModelError> {
+) -> Result<()> {
     let needed = weight_bytes(config, parts, precision, mxfp4);
     let free = free_memory(device);
     if needed <= free {

@@ -60,17 +60,13 @@ pub struct ChatTemplate {
 impl ChatTemplate {
     /// Reads the template from `tokenizer_config.json`'s text, or takes `separate`, the text of `chat_template.jinja`,
     /// where newer checkpoints keep it, or of a file of the user's own.
-    ///
-    /// # Errors
-    /// [`TextError::ChatTemplate`] when there is none or it does not compile.
+    /// Errors: [`TextError::ChatTemplate`] when there is none or it does not compile.
     pub fn new(tokenizer_config: &str, separate: Option<String>) -> Result<Self, TextError> {
         Self::read(tokenizer_config, separate, |_| Ok(()))
     }
 
     /// As [`Self::new`], of a template that others wrote: it is tried first, in a child of the program ([`probe`]).
-    ///
-    /// # Errors
-    /// As [`Self::new`], and for a template that takes too much.
+    /// Errors: as [`Self::new`], and for a template that takes too much.
     pub fn of_model(tokenizer_config: &str, separate: Option<String>) -> Result<Self, TextError> {
         Self::read(tokenizer_config, separate, probe::check)
     }
@@ -99,9 +95,7 @@ impl ChatTemplate {
     }
 
     /// The text of a conversation in which the user says `content` and the model is to answer.
-    ///
-    /// # Errors
-    /// [`TextError::ChatTemplate`] when the template refuses the conversation, fails, or has no use for an option.
+    /// Errors: [`TextError::ChatTemplate`] when the template refuses the conversation, fails, or has no use for an option.
     pub fn render(&self, content: &str, options: &ChatOptions) -> Result<String, TextError> {
         let rendered = self.rendered(content, options, true)?;
         self.refuse_ignored(content, options, &rendered)?;
@@ -119,9 +113,7 @@ impl ChatTemplate {
 
     /// Renders any conversation: `variables` is a JSON object of what transformers' `apply_chat_template` is given
     /// (`messages`, `tools`, `add_generation_prompt`, …). Objects keep the order of their keys.
-    ///
-    /// # Errors
-    /// [`TextError::ChatTemplate`] if it is not a JSON object, or the template fails.
+    /// Errors: [`TextError::ChatTemplate`] if it is not a JSON object, or the template fails.
     pub fn render_variables(&self, variables: &str) -> Result<String, TextError> {
         let given: HashMap<String, Json> = serde_json::from_str(variables)
             .map_err(|error| TextError::ChatTemplate(format!("its variables: {error}")))?;

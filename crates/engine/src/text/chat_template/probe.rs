@@ -101,9 +101,7 @@ fn limit(seconds: u64, memory: u64) {
 fn limit(_seconds: u64, _memory: u64) {}
 
 /// Tries a template in a child, where the program can be one.
-///
-/// # Errors
-/// [`TextError::ChatTemplate`] for a template that ends it.
+/// Errors: [`TextError::ChatTemplate`] for a template that ends it.
 pub(super) fn check(source: &str) -> Result<(), TextError> {
     let program = env::current_exe().ok();
     let Some(program) = program.filter(|_| HAS_CHILDREN.load(Ordering::Relaxed)) else {

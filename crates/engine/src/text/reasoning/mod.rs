@@ -126,9 +126,7 @@ impl VisibleAnswer {
 impl Thinking {
     /// Finds the style from the chat template and the tokenizer, unless it is given, and where the prompt leaves the
     /// judge: `generation_prompt` is what the chat template writes for the judge to go on from.
-    ///
-    /// # Errors
-    /// When the style is harmony, or the chat template is of that format, and the tokenizer lacks its tokens.
+    /// Errors: when the style is harmony, or the chat template is of that format, and the tokenizer lacks its tokens.
     pub fn find(
         given: Option<ThinkingStyle>,
         tokenizer: &Tokenizer,

@@ -19,9 +19,7 @@ pub(super) struct Growth(f64);
 
 impl Growth {
     /// Reads the factor off the normaliser.
-    ///
-    /// # Errors
-    /// [`TextError::Tokenizer`] for a decoder that grows texts too much; it is refused here because there is no text to
+    /// Errors: [`TextError::Tokenizer`] for a decoder that grows texts too much; it is refused here because there is no text to
     /// check it against later.
     pub(super) fn from_document(document: &Value) -> Result<Self, TextError> {
         let decoder = factor(&document["decoder"]);

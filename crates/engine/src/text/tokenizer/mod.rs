@@ -77,9 +77,6 @@ pub struct Tokenizer {
 
 impl Tokenizer {
     /// Reads a `tokenizer.json`.
-    ///
-    /// # Errors
-    /// [`TextError::Tokenizer`] when it is not JSON or not a tokenizer.
     pub fn from_json(json: &str) -> Result<Self, TextError> {
         Self::of_file(json, FILE)
     }
@@ -108,9 +105,7 @@ impl Tokenizer {
 
     /// As [`Self::of_file`], for a model that has rows for `rows` tokens. Added tokens beyond them are none, so that what spells one is
     /// text: Gemma 3's models of text alone have no row for the one that stands for an image.
-    ///
-    /// # Errors
-    /// Also when other tokens are beyond them.
+    /// Errors: as [`Self::from_json`]; and when other tokens are beyond them.
     pub fn of_model(json: &str, file: &str, rows: usize) -> Result<Self, TextError> {
         let all = Self::of_file(json, file)?;
         if all.size <= rows {
@@ -197,17 +192,11 @@ impl Tokenizer {
     }
 
     /// Token ids of text that juror or a chat template wrote: added and special tokens are recognised, and none is put around the text.
-    ///
-    /// # Errors
-    /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
     pub fn encode_trusted(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.encode_trusted_at(text, Place::Beginning)
     }
 
     /// As [`Self::encode_trusted`], of a stretch that stands at `place` in the prompt.
-    ///
-    /// # Errors
-    /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
     pub fn encode_trusted_at(&self, text: &str, place: Place) -> Result<Vec<u32>, TextError> {
         let Some((prefix, continuing)) = &self.continuing else {
             return self.encode(&self.as_it_is.trusted, text);
@@ -234,9 +223,7 @@ impl Tokenizer {
     }
 
     /// Token ids of text under judgement that follows other text; never a control token, whatever the text says.
-    ///
-    /// # Errors
-    /// [`TextError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token that the
+    /// Errors: [`TextError::Tokenizer`] if the tokenizer refuses the text, or if its plain vocabulary holds a control token that the
     /// text becomes.
     pub fn encode_untrusted(&self, text: &str) -> Result<Vec<u32>, TextError> {
         self.encode_untrusted_at(text, Place::Within)
@@ -270,9 +257,6 @@ impl Tokenizer {
     }
 
     /// As [`Self::encode_untrusted_at`], with the bytes of `text` that each token stands for, and without the check for control tokens.
-    ///
-    /// # Errors
-    /// [`TextError::Tokenizer`] if the tokenizer refuses the text.
     pub fn untrusted_offsets(
         &self,
         text: &str,

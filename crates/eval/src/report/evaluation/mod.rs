@@ -26,10 +26,10 @@ use super::numbers::grouped;
 use super::page::{STYLE, policy, render};
 use super::record::{Answers, Article, Judgement, Tag};
 use super::run;
-use crate::EvalError;
 use crate::eval::{
     Choices, Comparison, Evaluation, Flip, PrimeRow, Samples, Scored, Task, Verdicts,
 };
+use crate::{EvalError, Result};
 use disagreements::{Disagreement, DisagreementKind, Disagreements};
 use facets::{Facet, Facets};
 use juror_data::ColumnMap;
@@ -98,7 +98,7 @@ impl Contents<'_> {
     }
 }
 
-pub fn html(contents: &Contents<'_>) -> Result<String, EvalError> {
+pub fn html(contents: &Contents<'_>) -> Result<String> {
     let Some(first) = contents.judges.first() else {
         return Ok(String::new());
     };
@@ -201,7 +201,7 @@ impl Shown {
         names: &[String],
         found: &Disagreements,
         facets: &mut Facets,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Self> {
         let judges = contents.judges;
         let first = &judges[0];
         let chosen = found.chosen(first, contents.samples, MAX_RECORDS);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::EvalError;
 use crate::browse::kept_sample;
 use crate::eval::{Samples, Scored};
 use crate::report::record::Text;
+use crate::{EvalError, Result};
 use juror_data::{ColumnMap, LineLimit, LoadOptions, Needs, Sample, each, each_batch};
 
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ pub(super) fn of_samples(
     columns: &ColumnMap,
     samples: &Samples,
     wanted: &HashSet<u32>,
-) -> Result<HashMap<u32, SampleTexts>, EvalError> {
+) -> Result<HashMap<u32, SampleTexts>> {
     let by_id: HashMap<&str, u32> = wanted
         .iter()
         .map(|sample| (samples.id(*sample), *sample))
@@ -80,7 +80,7 @@ pub(super) fn of_verdicts(
     path: &Path,
     wanted: &[&Scored],
     columns: Option<&ColumnMap>,
-) -> Result<HashMap<(u32, u32), VerdictTexts>, EvalError> {
+) -> Result<HashMap<(u32, u32), VerdictTexts>> {
     let by_line: HashMap<u32, &Scored> = wanted.iter().map(|one| (one.line, *one)).collect();
     let mut texts = HashMap::with_capacity(wanted.len());
     let wrong = |place: usize, why: &str| EvalError::row(path.display(), place, why);

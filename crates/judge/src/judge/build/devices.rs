@@ -14,9 +14,7 @@ pub struct ModelDevices {
 }
 
 /// Opens devices, in groups of as many as hold one model together, in the order in which they are named. One GPU that is named alone is the first of its group.
-///
-/// # Errors
-/// [`ModelError::Device`] for one that cannot be opened; [`ModelError::Unsupported`] for several together that are no NVIDIA GPUs, or
+/// Errors: [`ModelError::Device`] for one that cannot be opened; [`ModelError::Unsupported`] for several together that are no NVIDIA GPUs, or
 /// a number that does not divide.
 pub fn open_devices(
     choices: &[DeviceChoice],

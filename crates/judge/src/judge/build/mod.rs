@@ -58,9 +58,7 @@ pub trait DeviceModel: StepModel {
 }
 
 /// Loads the weights, noting in `progress` how much was read, and builds an engine for them, on devices that hold the model together.
-///
-/// # Errors
-/// When the weights are damaged or do not fit the configuration, or a size cannot work.
+/// Errors: when the weights are damaged or do not fit the configuration, or a size cannot work.
 pub fn build_engine(
     source: &ModelSource,
     text: &JudgeText,
@@ -145,9 +143,7 @@ pub fn check_drafts(
 
 /// Reads the weights to the devices that hold the model together, for our own kernels where the device has them and they run
 /// this model, else for candle's operations. With `plain_operations` for those in any case, to compare with.
-///
-/// # Errors
-/// When the weights do not fit the configuration, the device does not compute in this precision, memory does not suffice, or
+/// Errors: when the weights do not fit the configuration, the device does not compute in this precision, memory does not suffice, or
 /// several devices cannot hold the model so.
 pub fn load_model(
     config: &ModelConfig,
@@ -224,9 +220,7 @@ fn of_blocks(sizes: &EngineConfig, blocks: usize) -> EngineConfig {
 
 /// Builds a cache of `blocks` blocks; where memory does not suffice, of a thirty-second fewer, and so on, but not fewer than
 /// `least`. Free memory is known only roughly, so what is missing is mostly little.
-///
-/// # Errors
-/// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
+/// Errors: [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
 fn largest_that_fits<T>(
     mut blocks: usize,
     least: usize,

@@ -98,9 +98,7 @@ pub struct PagedDecoder {
 impl PagedDecoder {
     /// Joins a decoder with a cache of `blocks` blocks; where memory does not suffice, of somewhat fewer, but not fewer than
     /// `least`. The cache is built anew where memory runs out later.
-    ///
-    /// # Errors
-    /// [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
+    /// Errors: [`ModelError::OutOfMemory`] where `least` blocks do not fit; any other failure of `build`.
     pub fn with_cache(
         decoder: Decoder,
         blocks: usize,

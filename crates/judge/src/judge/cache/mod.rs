@@ -113,9 +113,7 @@ impl PartialEq for AnswerCache {
 impl AnswerCache {
     /// Opens the cache in a folder, which is made if there is none, for a model: `model` tells it and how it computes. When the cache is
     /// dropped, the segments that were not used for longest are removed until no more than `size` bytes are left.
-    ///
-    /// # Errors
-    /// When the folder cannot be read or made, or holds other files.
+    /// Errors: when the folder cannot be read or made, or holds other files.
     pub fn open(folder: &Path, model: String, size: u64) -> Result<Self, CacheError> {
         fs::create_dir_all(folder).map_err(at(folder))?;
         let mut cache = Self {
@@ -357,9 +355,7 @@ pub fn verify(folder: &Path) -> Result<CacheStatistics, CacheError> {
 
 /// Writes all answers anew in few files, each answer once and without what is broken, then removes what was not used for longest until no more than `size`
 /// bytes are left. Segments that were changed in the last ten minutes may belong to a process that runs, and stay as they are: how many they are is returned.
-///
-/// # Errors
-/// When the cache cannot be read or written; no answer is lost then.
+/// Errors: when the cache cannot be read or written; no answer is lost then.
 pub fn prune(folder: &Path, size: u64) -> Result<usize, CacheError> {
     let mut in_use = 0;
     let mut known: HashSet<AnswerKey> = HashSet::new();

@@ -100,9 +100,7 @@ pub struct Domain {
 
 impl JudgeFile {
     /// Reads the file of a model; the default if it has none.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Config`] naming the file and what is wrong with it.
+    /// Errors: [`CheckpointError::Config`] naming the file and what is wrong with it.
     pub fn load(source: &ModelSource) -> Result<Self, CheckpointError> {
         if !source.has(JUDGE_FILE) {
             return Ok(Self::default());

@@ -74,9 +74,7 @@ impl FieldText {
     }
 
     /// The tokens of a field that stands at `place`, between `before` and `after` of the prompt's own text.
-    ///
-    /// # Errors
-    /// When the tokenizer refuses the text, or still makes a delimiter of it after all replacements.
+    /// Errors: when the tokenizer refuses the text, or still makes a delimiter of it after all replacements.
     pub(crate) fn tokens(
         &self,
         text: &str,

@@ -35,9 +35,7 @@ impl GenerationDefaults {
     }
 
     /// Reads the file's text. Also gives a line for each setting in it that is not applied.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Config`] naming `path` and the key that holds no number where there must be one.
+    /// Errors: [`CheckpointError::Config`] naming `path` and the key that holds no number where there must be one.
     pub(crate) fn read(text: &str, path: &str) -> Result<(Self, Vec<String>), CheckpointError> {
         let fail = |message: String| CheckpointError::Config {
             path: path.to_owned(),

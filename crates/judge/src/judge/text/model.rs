@@ -199,9 +199,6 @@ impl JudgeText {
     }
 
     /// Reads configuration, tokenizer and chat template.
-    ///
-    /// # Errors
-    /// When one of them is missing or damaged, or the prompt does not pass through the chat template.
     pub fn load(
         source: &ModelSource,
         protocol: &Arc<Protocol>,
@@ -211,9 +208,7 @@ impl JudgeText {
     }
 
     /// As [`Self::load`], with the user's settings of the chat template.
-    ///
-    /// # Errors
-    /// Also when the chat template has no use for an option.
+    /// Errors: as [`Self::load`]; and when the chat template has no use for an option.
     pub fn load_with(
         source: &ModelSource,
         protocol: &Arc<Protocol>,
@@ -274,9 +269,7 @@ impl JudgeText {
     }
 
     /// Puts the text side together.
-    ///
-    /// # Errors
-    /// When the prompt does not pass through the chat template, or the template has no use for an option.
+    /// Errors: when the prompt does not pass through the chat template, or the template has no use for an option.
     pub(crate) fn of_parts(
         parts: TextParts,
         protocol: &Arc<Protocol>,

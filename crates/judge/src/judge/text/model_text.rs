@@ -21,9 +21,7 @@ pub(crate) struct ModelText {
 
 impl ModelText {
     /// Reads the files of a model.
-    ///
-    /// # Errors
-    /// When one is missing or damaged, or tokenizer and configuration are of different models.
+    /// Errors: when one is missing or damaged, or tokenizer and configuration are of different models.
     pub(crate) fn load(source: &ModelSource) -> Result<Self, TextError> {
         let config = ModelConfig::load(source)?;
         let json = source.read_text("tokenizer.json")?;

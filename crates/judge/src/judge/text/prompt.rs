@@ -113,9 +113,7 @@ pub struct PromptBuilder {
 impl PromptBuilder {
     /// Renders the template into the model's chat template and tokenises what all prompts share. `view` is what of a response goes in; `style` is how the model
     /// writes its thinking, if that is not to be found out; `answer_start` is what every answer begins with.
-    ///
-    /// # Errors
-    /// When the chat template fails, drops or repeats the prompt, or has no use for an option.
+    /// Errors: when the chat template fails, drops or repeats the prompt, or has no use for an option.
     pub fn new(
         tokenizer: Arc<Tokenizer>,
         chat: &ChatTemplate,
@@ -228,9 +226,7 @@ impl PromptBuilder {
     }
 
     /// The prompt of a sample, as token ids.
-    ///
-    /// # Errors
-    /// When the tokenizer refuses one of the sample's texts; the message names the field.
+    /// Errors: when the tokenizer refuses one of the sample's texts; the message names the field.
     pub fn tokens(&self, sample: &Sample) -> Result<Vec<u32>, TextError> {
         let mut tokens = Vec::new();
         for stretch in &self.stretches {

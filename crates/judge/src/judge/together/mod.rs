@@ -62,9 +62,7 @@ impl Together {
 
     /// Makes one verdict of those on each trial, and hands it to `take`. `of_each` are each judge's verdicts, in the samples' order:
     /// the first one's on all, the others' on those that `asked` holds, or all.
-    ///
-    /// # Errors
-    /// The first error among the verdicts or of `take`; that of `differs`, where judges have not judged the same trials.
+    /// Errors: the first error among the verdicts or of `take`; that of `differs`, where judges have not judged the same trials.
     pub fn merge<E>(
         &mut self,
         asked: Option<&Escalation>,
@@ -102,9 +100,7 @@ impl Together {
     }
 
     /// Judges samples with the judges, each asked about what the rule says: a verdict for each trial, in the samples' order.
-    ///
-    /// # Errors
-    /// As [`Judge::judge`]; and where there are not as many judges as the rule has, or they have not as many trials.
+    /// Errors: as [`Judge::judge`]; and where there are not as many judges as the rule has, or they have not as many trials.
     pub fn judge(
         &mut self,
         judges: &mut [&mut Judge],

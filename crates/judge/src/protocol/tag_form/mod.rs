@@ -78,9 +78,7 @@ impl AnswerForm for TagForm {
 ///
 /// `starts_in_thinking`: the prompt ended inside a thinking block that the chat template had opened, so the completion
 /// begins inside it. A reason is optional: a generation may have been stopped before it.
-///
-/// # Errors
-/// When there is no block with all of them; nothing is guessed.
+/// Errors: when there is no block with all of them; nothing is guessed.
 pub(crate) fn parse_wanted(
     wanted: Yields,
     completion: &str,

@@ -114,9 +114,7 @@ pub struct Header {
 
 impl Header {
     /// Reads the header of a file of `length` bytes from its beginning.
-    ///
-    /// # Errors
-    /// [`HeaderError`] for what is not a GGUF file, for one that is cut off, and for anything that the format does not
+    /// Errors: [`HeaderError`] for what is not a GGUF file, for one that is cut off, and for anything that the format does not
     /// allow.
     pub fn read(input: impl Read, length: u64) -> Result<Self, HeaderError> {
         let mut reader = Reader {

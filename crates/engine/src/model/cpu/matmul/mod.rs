@@ -88,9 +88,7 @@ impl PackedMatrix {
     ///
     /// `Q4_K` has super-blocks of 256 inputs: a weight whose inputs are not a multiple of that is stored as `Q8_0`, whose
     /// last block is padded with zeros.
-    ///
-    /// # Errors
-    /// When the weight is not a matrix on the CPU, or the type is one that the CPU does not compute with.
+    /// Errors: when the weight is not a matrix on the CPU, or the type is one that the CPU does not compute with.
     pub fn pack(weight: &Tensor, weight_type: WeightType) -> Result<Self> {
         let (outputs, inputs) = weight.dims2()?;
         let weight = weight.contiguous()?;
@@ -151,9 +149,7 @@ impl PackedMatrix {
     /// Packs a weight `[outputs, inputs]` that is stored in GGML's blocks, row after row.
     ///
     /// Blocks keep every bit.
-    ///
-    /// # Errors
-    /// When there are more or fewer bytes than such a weight has, or the type has no blocks.
+    /// Errors: when there are more or fewer bytes than such a weight has, or the type has no blocks.
     pub fn from_blocks(
         kind: StorageType,
         outputs: usize,

@@ -21,7 +21,7 @@ use crate::model::precision::{Precision, WeightType};
 use crate::model::profile::Profile;
 use crate::model::rope::RotaryTable;
 use crate::model::shard::Shard;
-use crate::model::{ModelError, Obstacle};
+use crate::model::{ModelError, Obstacle, Result};
 
 /// What keeps the fast path from running a model; `None` if nothing does. Otherwise the plain operations run it.
 pub fn obstacle(config: &ModelConfig, precision: Precision) -> Option<Obstacle> {
@@ -74,9 +74,7 @@ pub(in super::super) struct CudaModel {
 
 impl CudaModel {
     /// Reads the part of the weights that `shard` says, quantising it if asked to. `member` sums over the parts.
-    ///
-    /// # Errors
-    /// [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
+    /// Errors: [`CheckpointError::Mismatch`](crate::checkpoint::CheckpointError::Mismatch) naming tensors and shapes;
     /// [`ModelError::Unsupported`] for what [`obstacle`] names, and for FP8 on a GPU without it;
     /// [`ModelError::OutOfMemory`].
     pub(in super::super) fn load(
@@ -85,7 +83,7 @@ impl CudaModel {
         device: &Device,
         precision: Precision,
         (shard, member): (Shard, Option<Member>),
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let whole = &*weights.settle(whole)?;
         let config = &shard.config(whole)?;
         if let Some(obstacle) = obstacle(config, precision) {
@@ -143,7 +141,7 @@ impl CudaModel {
         limits: StepLimits,
         block_size: usize,
         shared_prefix: bool,
-    ) -> Result<CudaDecoder, ModelError> {
+    ) -> Result<CudaDecoder> {
         let (cuda, config, kernels) = (&self.cuda, &self.config, &mut self.kernels);
         let dtype = self.precision.compute;
         let experts = match (config.experts, self.parts.routed()) {

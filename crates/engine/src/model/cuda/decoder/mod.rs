@@ -31,7 +31,7 @@ use crate::checkpoint::ModelConfig;
 use crate::model::attention::WindowedCache;
 use crate::model::profile::{Phase, Profile};
 use crate::model::rope::{RotaryTable, query_scales};
-use crate::model::{ModelError, StepBatch};
+use crate::model::{ModelError, Result, StepBatch};
 
 /// A model with its cache on an NVIDIA GPU, or one of several GPUs' parts of it.
 pub(super) struct CudaDecoder {
@@ -105,11 +105,7 @@ impl CudaDecoder {
 
     /// Allocates the cache anew with `blocks` blocks, and of layers with windows, where they have one of their own, with `windowed`; its
     /// content is lost. After an error there is no cache, and this must be called again with fewer blocks.
-    pub(super) fn resize_cache(
-        &mut self,
-        blocks: usize,
-        windowed: usize,
-    ) -> Result<(), ModelError> {
+    pub(super) fn resize_cache(&mut self, blocks: usize, windowed: usize) -> Result<()> {
         let cuda = self.device.as_cuda_device()?.clone();
         self.caches.resize(&cuda, blocks, windowed)
     }
@@ -124,10 +120,8 @@ impl CudaDecoder {
     }
 
     /// Checks a step, plans its attention and sends both to the device: all of a launch that may lack memory.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for a step that does not fit model, cache or limits; [`ModelError::OutOfMemory`]; the device's failure.
-    pub(super) fn plan(&mut self, batch: &StepBatch) -> Result<Planned, ModelError> {
+    /// Errors: [`ModelError::Batch`] for a step that does not fit model, cache or limits; [`ModelError::OutOfMemory`]; the device's failure.
+    pub(super) fn plan(&mut self, batch: &StepBatch) -> Result<Planned> {
         let planned = self.prepare(batch)?;
         self.upload.send(&self.packer)?;
         Ok(planned)
@@ -136,18 +130,16 @@ impl CudaDecoder {
     /// Queues a planned step up to its logits, for [`Self::choose`].
     ///
     /// Tokens of [`StepBatch::from_previous`] are filled in on the device, from the step before this one.
-    pub(super) fn launch(&mut self, step: &Planned) -> Result<(), ModelError> {
+    pub(super) fn launch(&mut self, step: &Planned) -> Result<()> {
         self.queue(step)?;
         self.wanted = step.wanted;
         Ok(())
     }
 
     /// Sends what decides the tokens of the step launched last to the device: all of a choice that may lack memory.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] for another number of requests than there are rows of logits; [`ModelError::OutOfMemory`]; the device's
+    /// Errors: [`ModelError::Batch`] for another number of requests than there are rows of logits; [`ModelError::OutOfMemory`]; the device's
     /// failure.
-    pub(super) fn ask(&mut self, requests: &[SampleRequest]) -> Result<SamplingInputs, ModelError> {
+    pub(super) fn ask(&mut self, requests: &[SampleRequest]) -> Result<SamplingInputs> {
         let rows = std::mem::take(&mut self.wanted);
         if requests.len() != rows {
             return Err(ModelError::Batch(format!(
@@ -169,7 +161,7 @@ impl CudaDecoder {
 
     /// Queues the choice of the tokens of the step launched last, which [`Self::collect`] returns; two more steps may be launched
     /// before that.
-    pub(super) fn choose(&mut self, asked: SamplingInputs) -> Result<(), ModelError> {
+    pub(super) fn choose(&mut self, asked: SamplingInputs) -> Result<()> {
         let [requests, lists, wanted] = asked.sections;
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
         let (sampler, upload, logits) = (&mut self.sampler, &self.choices, &self.buffers.logits);
@@ -188,15 +180,13 @@ impl CudaDecoder {
     }
 
     /// The tokens of the oldest step that was launched and not collected; waits for it.
-    ///
-    /// # Errors
-    /// [`ModelError::Batch`] when there is none; the device's failure.
-    pub(super) fn collect(&mut self) -> Result<Vec<Sampled>, ModelError> {
+    /// Errors: [`ModelError::Batch`] when there is none; the device's failure.
+    pub(super) fn collect(&mut self) -> Result<Vec<Sampled>> {
         self.sampler.collect()
     }
 
     /// The logits of the step launched last, `[batch.logits.len(), vocab]`, f32, on the host; waits for it.
-    pub(super) fn logits(&mut self) -> Result<Tensor, ModelError> {
+    pub(super) fn logits(&mut self) -> Result<Tensor> {
         let rows = std::mem::take(&mut self.wanted);
         let (vocab, stride) = (self.config.vocab, self.parts.head.stride);
         let values = self
@@ -209,7 +199,7 @@ impl CudaDecoder {
     }
 
     /// Checks a step, plans its attention, and packs both.
-    fn prepare(&mut self, batch: &StepBatch) -> Result<Planned, ModelError> {
+    fn prepare(&mut self, batch: &StepBatch) -> Result<Planned> {
         if let Some(states) = &self.states {
             batch.validate_states(states.slots())?;
         }
@@ -270,7 +260,7 @@ impl CudaDecoder {
     }
 
     /// Queues everything from the tokens to the logits.
-    fn queue(&mut self, step: &Planned) -> Result<(), ModelError> {
+    fn queue(&mut self, step: &Planned) -> Result<()> {
         let Self {
             config,
             member,

@@ -3,9 +3,9 @@
 use candle_core::DType;
 
 use super::{Operations, Quantised, check_width, threads_of_row, up};
-use crate::model::ModelError;
 use crate::model::cuda::array::Slice;
 use crate::model::cuda::kernel::{Arg, Function, Grid, array_or_null, count};
+use crate::model::{ModelError, Result};
 
 impl Operations {
     pub fn quantize_rows(
@@ -13,7 +13,7 @@ impl Operations {
         out: Quantised,
         x: Slice,
         (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         self.quantize(&self.quantize_rows, out, x, (rows, width))
     }
 
@@ -24,7 +24,7 @@ impl Operations {
         out: Quantised,
         x: Slice,
         (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         if !rows.is_multiple_of(8) {
             return Err(ModelError::Unsupported(format!(
                 "experts with {rows} outputs in FP8: they must be a multiple of 8"
@@ -39,7 +39,7 @@ impl Operations {
         out: Quantised,
         x: Slice,
         (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "quantisation to FP8";
         check_width(NAME, width, 16, usize::MAX)?;
         let args = [
@@ -60,7 +60,7 @@ impl Operations {
         row: Slice,
         (column, bias): (Slice, Option<Slice>),
         (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "scale_rows_columns";
         check_width(NAME, width, 8, usize::MAX)?;
         let args = [

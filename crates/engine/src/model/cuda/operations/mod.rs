@@ -9,10 +9,10 @@ use candle_core::{CudaDevice, DType};
 use super::array::Slice;
 use super::kernel::{Arg, Function, Grid, Kernels, array, array_or_null, count};
 use crate::checkpoint::config::Activation;
-use crate::model::ModelError;
+use crate::model::{ModelError, Result};
 
 /// The suffix of kernels for a type.
-pub(super) fn suffix(dtype: DType) -> Result<&'static str, ModelError> {
+pub(super) fn suffix(dtype: DType) -> Result<&'static str> {
     match dtype {
         DType::BF16 => Ok("bf16"),
         DType::F16 => Ok("f16"),
@@ -44,7 +44,7 @@ fn norm_grid(rows: usize, width: usize) -> Grid {
     }
 }
 
-fn check_width(kernel: &str, width: usize, multiple: usize, most: usize) -> Result<(), ModelError> {
+fn check_width(kernel: &str, width: usize, multiple: usize, most: usize) -> Result<()> {
     if width > 0 && width.is_multiple_of(multiple) && width <= most {
         return Ok(());
     }
@@ -59,7 +59,7 @@ fn optional<'a>(
     slices: Option<(Slice<'a>, Slice<'a>)>,
     name: &str,
     length: usize,
-) -> Result<[Arg<'a>; 2], ModelError> {
+) -> Result<[Arg<'a>; 2]> {
     let (a, b) = slices.unzip();
     let one = |slice| array_or_null(slice, kernel, name, DType::F32, length);
     Ok([one(a)?, one(b)?])
@@ -85,13 +85,7 @@ pub enum Target<'a> {
 
 impl<'a> Target<'a> {
     /// Checks the target and returns its pointers: values, and scales if there are any.
-    fn args(
-        self,
-        kernel: &str,
-        dtype: DType,
-        rows: usize,
-        width: usize,
-    ) -> Result<Vec<Arg<'a>>, ModelError> {
+    fn args(self, kernel: &str, dtype: DType, rows: usize, width: usize) -> Result<Vec<Arg<'a>>> {
         // Room for what follows: a launch is to allocate once.
         let mut args = Vec::with_capacity(16);
         match self {
@@ -115,12 +109,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn load(
-        kernels: &mut Kernels,
-        module: &'static str,
-        name: &str,
-        t: &str,
-    ) -> Result<Self, ModelError> {
+    fn load(kernels: &mut Kernels, module: &'static str, name: &str, t: &str) -> Result<Self> {
         Ok(Self {
             plain: kernels.function(module, &format!("{name}_{t}"))?,
             fp8: kernels.function(module, &format!("{name}_fp8_{t}"))?,
@@ -223,10 +212,8 @@ pub struct Tokens<'a> {
 
 impl Operations {
     /// Loads the operations for activations of `dtype`.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] for another type than bf16 and f16; the driver's refusal.
-    pub fn load(kernels: &mut Kernels, dtype: DType) -> Result<Self, ModelError> {
+    /// Errors: [`ModelError::Unsupported`] for another type than bf16 and f16; the driver's refusal.
+    pub fn load(kernels: &mut Kernels, dtype: DType) -> Result<Self> {
         let t = suffix(dtype)?;
         Ok(Self {
             dtype,
@@ -249,7 +236,7 @@ impl Operations {
     }
 
     /// As [`Self::load`], with a loader of its own.
-    pub fn on(device: &CudaDevice, dtype: DType) -> Result<Self, ModelError> {
+    pub fn on(device: &CudaDevice, dtype: DType) -> Result<Self> {
         Self::load(&mut Kernels::new(device), dtype)
     }
 
@@ -265,7 +252,7 @@ impl Operations {
         weight: Option<Slice>,
         (rows, width): (usize, usize),
         eps: f32,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "rms_norm";
         check_width(NAME, width, 8, 32_768)?;
         let mut args = out.args(NAME, self.dtype, rows, width)?;
@@ -292,7 +279,7 @@ impl Operations {
         weight: Slice,
         (rows, stride): (usize, usize),
         eps: f32,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "rms_norm";
         let width = weight.elements();
         check_width(NAME, width, 8, 32_768)?;
@@ -321,7 +308,7 @@ impl Operations {
         weight: Option<Slice>,
         (rows, width): (usize, usize),
         eps: f32,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "add_rms_norm";
         check_width(NAME, width, 8, 32_768)?;
         let mut args = out.args(NAME, self.dtype, rows, width)?;
@@ -358,7 +345,7 @@ impl Operations {
         qkv: Slice,
         tokens: &Tokens,
         layer: &HeadsLayer,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "split_heads_write_kv";
         let HeadsLayer {
             heads,
@@ -412,7 +399,7 @@ impl Operations {
         gate_up: Slice,
         (rows, width): (usize, usize),
         activation: Activation,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "activation";
         check_width(NAME, width, 8, usize::MAX)?;
         let mut args = out.args(NAME, self.dtype, rows, width)?;
@@ -444,7 +431,7 @@ impl Operations {
         elements: usize,
         factor: f32,
         bound: Option<f32>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "scale_and_bound";
         check_width(NAME, elements, 4, i32::MAX as usize)?;
         let args = [
@@ -458,12 +445,7 @@ impl Operations {
     }
 
     /// `x · sigmoid(gate)` of numbers, in place; their count is a multiple of 8.
-    pub(crate) fn gate_heads(
-        &self,
-        x: Slice,
-        gate: Slice,
-        elements: usize,
-    ) -> Result<(), ModelError> {
+    pub(crate) fn gate_heads(&self, x: Slice, gate: Slice, elements: usize) -> Result<()> {
         const NAME: &str = "gate_heads";
         check_width(NAME, elements, 8, i32::MAX as usize)?;
         let args = [
@@ -483,7 +465,7 @@ impl Operations {
         result: Slice,
         (x, weight): (Slice, Option<Slice>),
         (rows, width): (usize, usize),
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "add_shared";
         check_width(NAME, width, 8, usize::MAX)?;
         let args = [
@@ -506,7 +488,7 @@ impl Operations {
         ids: Slice,
         (rows, width): (usize, usize),
         factor: f32,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "gather_rows";
         check_width(NAME, width, 8, usize::MAX)?;
         let table = table.check(NAME, "table", self.dtype, width)?;
@@ -531,7 +513,7 @@ impl Operations {
         source: Slice,
         previous: Slice,
         n: usize,
-    ) -> Result<(), ModelError> {
+    ) -> Result<()> {
         const NAME: &str = "token_from_previous";
         let args = [
             Arg::Array(ids.check(NAME, "ids", DType::U32, n)?),

@@ -162,9 +162,7 @@ pub struct WindowPlan {
 
 impl AttentionPlan {
     /// Plans a [validated](StepBatch::validate) step for layers with these windows, which may be repeated.
-    ///
-    /// # Errors
-    /// [`ModelError::Unsupported`] when the kernels cannot run with these settings, or a window has no keys.
+    /// Errors: [`ModelError::Unsupported`] when the kernels cannot run with these settings, or a window has no keys.
     pub fn new(
         batch: &StepBatch,
         settings: &PlanSettings,
