@@ -181,7 +181,7 @@ fn is_path(argument: &Arg) -> bool {
 /// All outputs of this command line, which may replace nothing that it reads.
 pub(super) fn outputs(force: ForceArgument) -> Outputs {
     let Read { inputs, models } = read_by_command_line();
-    Outputs::new(inputs, force.force).beside_models(models)
+    Outputs::new(inputs, models, force.force)
 }
 
 /// The files and folders that this command line names and that are not written.

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::columns::{ColumnMap, Field};
+use super::field_texts::list_of_python;
 use super::path::KeyPath;
 use super::preset::Preset;
 use super::row::{Row, RowValue, spelled_plainly};
-use super::texts::list_of_python;
 
 #[derive(Default, Deserialize)]
 struct Keys {

@@ -43,12 +43,6 @@ impl Field {
     }
 }
 
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// One value for each field, in the order of [`Field::ALL`].
 pub(crate) type PerField<T> = [T; Field::ALL.len()];
 

@@ -20,6 +20,7 @@ mod columns;
 mod content_part;
 #[warn(missing_docs)]
 mod error;
+mod field_texts;
 mod input;
 pub mod journal;
 mod json_text;

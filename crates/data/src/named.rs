@@ -1,6 +1,6 @@
 //! Enums whose variants have names.
 
-/// Makes an enum from variants with their names, and with it `ALL`, which lists the variants in this order, `name` and `from_name`.
+/// Makes an enum from variants with their names, and with it `ALL`, which lists the variants in this order, `name`, as which it is shown, and `from_name`.
 #[macro_export]
 macro_rules! named {
     (
@@ -28,6 +28,12 @@ macro_rules! named {
             /// The one of this name.
             $vis fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.name() == name)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(self.name())
             }
         }
     };

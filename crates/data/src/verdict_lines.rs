@@ -34,7 +34,7 @@ pub struct VerdictLine<'l> {
     overall: Option<bool>,
     pub rule_outcome: Option<bool>,
     #[serde(borrow, default)]
-    outcome_source: Option<Cow<'l, str>>,
+    pub outcome_source: Option<Cow<'l, str>>,
     pub reward: Option<f64>,
     /// Whether it is to be asked again.
     #[serde(default)]
@@ -59,11 +59,6 @@ impl<'l> VerdictLine<'l> {
             let why = of_another_kind(row).unwrap_or_else(|| error.to_string());
             format!("no verdict of `juror judge`: {why}")
         })
-    }
-
-    /// Whether the outcome is the rules', because the judge gave none or was not asked.
-    pub fn is_outcome_by_rules(&self) -> bool {
-        self.outcome_source.as_deref() == Some("rules")
     }
 
     /// A field of the verdict; `None` unless the status is `ok`: an unsure judge gives no verdict, though under `--min-confidence` its line has the fields.

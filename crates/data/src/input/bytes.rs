@@ -145,12 +145,8 @@ impl Bytes {
         self.ahead(|beginning| without_mark(beginning).contains(&b'\n'))
     }
 
-    /// The first bytes, not taken: so many as show the keys of an object of several lines.
-    pub(super) fn long_beginning(&mut self) -> Result<Vec<u8>, DatasetError> {
-        self.ahead(|_| false)
-    }
-
-    fn ahead(&mut self, is_enough: fn(&[u8]) -> bool) -> Result<Vec<u8>, DatasetError> {
+    /// The first bytes, not taken: as many as are kept ahead, or fewer that are enough.
+    pub(super) fn ahead(&mut self, is_enough: fn(&[u8]) -> bool) -> Result<Vec<u8>, DatasetError> {
         let mut beginning = Vec::new();
         while beginning.len() < BUFFER && !is_enough(&beginning) {
             let buffer = match self.reader.fill_buf() {

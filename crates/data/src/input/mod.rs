@@ -115,7 +115,7 @@ fn rows(
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // The keys of an object of several lines are on later ones.
     let long = match header.trim_ascii_end() {
-        b"{" => bytes.long_beginning()?,
+        b"{" => bytes.ahead(|_| false)?,
         _ => head.clone(),
     };
     let whole = without_mark(&long);

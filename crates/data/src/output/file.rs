@@ -31,20 +31,16 @@ pub struct OutputFile {
 }
 
 impl Outputs {
-    /// The outputs of a command that reads `inputs`, files or folders. With `force` it replaces any existing file, but never an input.
-    pub fn new<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>, force: bool) -> Self {
-        let inputs = inputs.into_iter().map(|input| input.as_ref().to_owned());
+    /// The outputs of a command that reads `inputs`, files or folders, and the models in the folders `models`, where new files may be written, but none
+    /// of theirs is replaced. With `force` it replaces any existing file, but never an input.
+    pub fn new(mut inputs: Vec<PathBuf>, models: Vec<PathBuf>, force: bool) -> Self {
+        inputs.retain(|input| input.as_os_str() != "-");
         Self {
-            inputs: inputs.filter(|input| input.as_os_str() != "-").collect(),
+            inputs,
+            models,
             force,
             ..Self::default()
         }
-    }
-
-    /// The same of a command that reads the models in these folders too: new files may be written there, but none of theirs is replaced.
-    #[must_use]
-    pub fn beside_models(self, models: Vec<PathBuf>) -> Self {
-        Self { models, ..self }
     }
 
     /// Takes a file to be written, which an earlier run of the same kind may have written, as `mark` tells.

@@ -84,10 +84,7 @@ fn a_file_that_somebody_made_meanwhile_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("summary.json");
     let write = |file: &OutputFile| file.write(|writer| writer.write_all(b"ours"));
-    let open = |force: bool| {
-        let none: [&Path; 0] = [];
-        Outputs::new(none, force).open(&path, Mark::SUMMARY)
-    };
+    let open = |force: bool| Outputs::new(Vec::new(), Vec::new(), force).open(&path, Mark::SUMMARY);
     let file = open(false).unwrap();
     fs::write(&path, "mine").unwrap();
     let error = write(&file).unwrap_err().to_string();

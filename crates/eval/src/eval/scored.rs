@@ -546,7 +546,7 @@ pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
         outcome: line.outcome(),
         overall: line.overall(),
         rules: line.rule_outcome,
-        outcome_by_rules: line.is_outcome_by_rules(),
+        outcome_by_rules: line.outcome_source.as_deref() == Some("rules"),
         process_probability: confidence.process,
         outcome_probability: confidence.outcome,
         generated: line.generated(),

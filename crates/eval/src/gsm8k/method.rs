@@ -1,7 +1,5 @@
 //! The extraction methods, each with what it finds in a response and whether that is right.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,12 +67,6 @@ impl Method {
                 Some(method) => method.equal(a, b),
                 None => OutcomeRules::default().verify(a, b).outcome == Some(true),
             }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
     }
 }
 

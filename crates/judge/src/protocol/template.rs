@@ -8,7 +8,6 @@
 //! [`split_marks`] cuts the result back into [`Segment`]s. The caller tokenises trusted segments with special tokens on and fields with special tokens off, so
 //! that a field can make no control token. Each field is substituted once and never looked at again: a `{{ question }}` inside an answer stays what it is.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -52,12 +51,6 @@ impl FieldName {
 
     fn from_mark(mark: char) -> Option<Self> {
         Self::ALL.into_iter().find(|field| field.mark() == mark)
-    }
-}
-
-impl fmt::Display for FieldName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
     }
 }
 
