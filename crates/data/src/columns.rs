@@ -293,11 +293,8 @@ impl ColumnMap {
             Some(path) => {
                 let value = path.find(row)?.into_iter().next();
                 let text = value.and_then(|value| value.string().ok());
-                match text.as_deref().map(str::trim) {
-                    Some("A>B") => Some(0),
-                    Some("B>A") => Some(1),
-                    _ => None,
-                }
+                let is_said = |it: &&str| text.as_deref().map(str::trim) == Some(*it);
+                ["A>B", "B>A"].iter().position(is_said)
             }
         };
         for (at, path) in preset.joined.iter().enumerate() {

@@ -52,17 +52,19 @@ impl<'p> ContentPart<'p> {
         for part in parts {
             match ContentPart::read(part)? {
                 ContentPart::Text(text) | ContentPart::Refusal(text) => said.push_str(text),
-                ContentPart::LeftOut(name) => add(&mut left_out, name),
+                ContentPart::LeftOut(name) => add(&mut left_out, [name]),
             }
         }
         Ok((said, left_out))
     }
 }
 
-/// Adds a name to others, once.
-pub(super) fn add(names: &mut Vec<&'static str>, name: &'static str) {
-    if !names.contains(&name) {
-        names.push(name);
+/// Adds names to others, each once.
+pub(super) fn add(names: &mut Vec<&'static str>, more: impl IntoIterator<Item = &'static str>) {
+    for name in more {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
 }
 

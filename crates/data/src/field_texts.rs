@@ -268,7 +268,8 @@ impl FieldTexts {
             _ => (messages.response(self.in_reasoning), "assistant"),
         };
         let turn = roles.and(turn).map_err(|why| {
-            let part = ["", "[type=text].text"][usize::from(why.contains("(a part of"))];
+            let of_parts = why.contains("(a part of").then_some("[type=text].text");
+            let part = of_parts.unwrap_or_default();
             let path = format!("'{field}={key}[role={whose}].content{part}'");
             let advice = format!("; texts within it are named by a path, as `--columns {path}`");
             let is_advice = !self.is_fixed && messages.names(whose);

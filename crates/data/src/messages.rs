@@ -54,6 +54,9 @@ struct Message {
     /// Tool calls, which may stand in place of a text.
     tool_calls: Option<Value>,
     function_call: Option<IgnoredAny>,
+    /// Whether a Responses API's thinking, which is an item of the list, stands before it.
+    #[serde(skip)]
+    reasoned: bool,
     /// The message itself, in what `LangChain`'s `messages_to_dict` writes, and its `dumpd`.
     data: Option<Value>,
     kwargs: Option<Value>,
@@ -117,7 +120,13 @@ impl Messages {
         }
         let all: Vec<Message> = serde_json::from_str(json).ok()?;
         let is_chat = all.iter().any(|it| it.role.is_some());
-        let messages: Vec<_> = all.into_iter().filter_map(|it| it.bare(is_chat)).collect();
+        let mut reasoned = false;
+        let bare = |message: Message| {
+            let bare = message.bare(is_chat);
+            let reasoned = std::mem::replace(&mut reasoned, bare.is_none());
+            bare.map(|it| Message { reasoned, ..it })
+        };
+        let messages: Vec<_> = all.into_iter().filter_map(bare).collect();
         let have_roles = messages.iter().all(|message| message.role().is_some());
         (have_roles && !messages.is_empty()).then_some(Self(messages))
     }
@@ -162,17 +171,15 @@ impl Messages {
         let mut turns = Vec::new();
         let mut left_out = Vec::new();
         for message in &self.0[..=last] {
+            add(&mut left_out, message.reasoned.then_some(REASONING));
             if is_system(message) {
-                if !message.is_blank() {
-                    add(&mut left_out, "system text");
-                }
+                let says = !message.is_blank();
+                add(&mut left_out, says.then_some("system text"));
             } else if message.calls_alone() {
-                add(&mut left_out, TOOL_CALLS);
+                add(&mut left_out, [TOOL_CALLS]);
             } else {
                 let (text, parts) = message.text()?;
-                for part in parts {
-                    add(&mut left_out, part);
-                }
+                add(&mut left_out, parts);
                 if !message.only(TOOL_RESULTS) {
                     turns.push((message.role().unwrap_or_default(), text));
                 }
@@ -180,11 +187,10 @@ impl Messages {
         }
         let after = self.0[last + 1..].iter();
         let answers = usize::from(self.0.last().is_some_and(Message::is_answer));
-        if after.len() > answers {
-            add(&mut left_out, "turns after it");
-        }
-        let taken = ["all turns up to the user's last", "last user turn"];
-        let mut what = taken[usize::from(turns.len() == 1)].to_owned();
+        let has_more = after.len() > answers;
+        add(&mut left_out, has_more.then_some("turns after it"));
+        let (one, all) = ("last user turn", "all turns up to the user's last");
+        let mut what = if turns.len() == 1 { one } else { all }.to_owned();
         for name in left_out {
             what.extend(["; ", name, " left out"]);
         }
@@ -231,7 +237,8 @@ impl Messages {
             )
             .into(),
             thinking => {
-                thinking.inspect(|_| add(&mut left_out, REASONING));
+                let is_left_out = thinking.is_some() || message.reasoned;
+                add(&mut left_out, is_left_out.then_some(REASONING));
                 without("last assistant turn", &left_out)
             }
         };
@@ -322,14 +329,16 @@ impl Message {
             && let part = json!({"type": self.kind})
             && let Ok(ContentPart::LeftOut(name)) = ContentPart::read(&part)
         {
-            let role = Some(["assistant", "tool"][usize::from(name == TOOL_RESULTS)].to_owned());
-            let content = Some(Content::Parts(vec![part]));
-            let turn = Self {
-                role,
-                content,
-                ..self
+            let role = match name {
+                REASONING => return None,
+                TOOL_RESULTS => "tool",
+                _ => "assistant",
             };
-            return Some(turn).filter(|_| name != REASONING);
+            return Some(Self {
+                role: Some(role.to_owned()),
+                content: Some(Content::Parts(vec![part])),
+                ..self
+            });
         }
         if self.role.is_some() || self.from.is_some() || self.content().is_some() {
             return Some(self);

@@ -257,11 +257,7 @@ fn weighted(scores: impl Iterator<Item = (f64, f64)>) -> f64 {
         got += points * score;
         most += points.max(0.0);
     }
-    if most > 0.0 {
-        (got / most).clamp(0.0, 1.0)
-    } else {
-        0.0
-    }
+    (got / most.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
 }
 
 /// A criterion in the form that data sets have.

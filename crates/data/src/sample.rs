@@ -88,10 +88,9 @@ impl Sample {
         if let Some(rubric) = &self.rubric {
             set("rubric", json!(rubric.criteria()));
         }
-        for (key, value) in self.kept.iter().filter(|_| kept) {
-            if !is_known_key(key) {
-                row[key] = value.clone();
-            }
+        let is_own = |(key, _): &(&String, &Value)| kept && !is_known_key(key);
+        for (key, value) in self.kept.iter().filter(is_own) {
+            row[key] = value.clone();
         }
         row
     }

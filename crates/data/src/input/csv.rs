@@ -198,12 +198,8 @@ impl Csv {
                 read += taken as u64;
             }
             match result {
-                ReadRecordResult::OutputFull => {
-                    record.bytes.resize(2 * record.bytes.len(), 0);
-                }
-                ReadRecordResult::OutputEndsFull => {
-                    record.ends.resize(2 * record.ends.len(), 0);
-                }
+                ReadRecordResult::OutputFull => record.bytes.resize(2 * record.bytes.len(), 0),
+                ReadRecordResult::OutputEndsFull => record.ends.resize(2 * record.ends.len(), 0),
                 ReadRecordResult::InputEmpty if at_end => record.unclosed = Some((line, 1)),
                 ReadRecordResult::InputEmpty if read > most => {
                     return Err(self.bytes.endless(self.place, read));
@@ -257,10 +253,8 @@ impl RowReader for Csv {
         for (key, value) in self.keys.iter().zip(record.fields()) {
             let Ok(value) = std::str::from_utf8(value) else {
                 let key = key.trim_end_matches(':');
-                return bad(
-                    row,
-                    format!("{key} is not UTF-8: convert the file to UTF-8"),
-                );
+                let why = format!("{key} is not UTF-8: convert the file to UTF-8");
+                return bad(row, why);
             };
             if row.len() > 1 {
                 row.push(b',');

@@ -534,6 +534,58 @@ fn the_system_text_is_no_question_and_no_turn_goes_unsaid() {
         columns.contains("(all turns up to the user's last; tool calls left out)"),
         "{columns}"
     );
+    // Items of a Responses API's list beside its messages, in the shapes that its documentation has.
+    let thinking = serde_json::json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    let items = [
+        thinking.clone(),
+        serde_json::json!({"type": "mcp_list_tools", "id": "i", "server_label": "s", "tools": []}),
+        serde_json::json!({"type": "mcp_call", "id": "i", "server_label": "s", "name": "f", "arguments": "{}", "output": "4"}),
+        serde_json::json!({"type": "computer_call", "id": "i", "call_id": "c", "action": {"type": "screenshot"}, "pending_safety_checks": []}),
+        serde_json::json!({"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot", "image_url": "u"}}),
+        serde_json::json!({"type": "web_search_call", "id": "i", "status": "completed", "action": {"type": "search", "query": "q"}}),
+        serde_json::json!({"type": "file_search_call", "id": "i", "status": "completed", "queries": ["q"], "results": null}),
+        serde_json::json!({"type": "code_interpreter_call", "id": "i", "code": "2+2", "container_id": "c", "outputs": null}),
+        serde_json::json!({"type": "image_generation_call", "id": "i", "status": "completed", "result": "iVBO"}),
+        serde_json::json!({"type": "local_shell_call", "id": "i", "call_id": "c", "action": {"type": "exec", "command": ["ls"], "env": {}}}),
+        serde_json::json!({"type": "local_shell_call_output", "id": "i", "output": "{}"}),
+        serde_json::json!({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": "x"}),
+    ];
+    let (one, other) = (turn("user", "2+2?"), turn("assistant", "4"));
+    for item in &items {
+        let last = turn("user", "Twice that?");
+        let (question, columns) = of(serde_json::json!([one, item, other, last]));
+        let whole = "User: 2+2?\n\nAssistant: 4\n\nUser: Twice that?";
+        assert_eq!(question, whole, "{item}");
+        let kind = match item["type"].as_str() {
+            Some("reasoning") => "reasoning",
+            Some("mcp_list_tools" | "computer_call_output" | "local_shell_call_output") => {
+                "tool results"
+            }
+            _ => "tool calls",
+        };
+        let taken = format!("(all turns up to the user's last; {kind} left out)");
+        assert!(columns.contains(&taken), "{item}: {columns}");
+    }
+    // Of the answer the thinking before it is its own.
+    for (list, taken) in [
+        (
+            serde_json::json!([one, thinking, other]),
+            "messages (last assistant turn; its reasoning left out)",
+        ),
+        (
+            serde_json::json!([one, thinking, items[2], other]),
+            "messages (last assistant turn)",
+        ),
+    ] {
+        let files = Files::one(serde_json::json!({"messages": list, "answer": "a"}).to_string());
+        let loaded = files.rows(&LoadOptions::default()).unwrap();
+        assert_eq!(loaded.samples[0].student_answer, "4");
+        let columns = loaded.columns.to_string();
+        assert!(
+            columns.contains(&format!("response ← {taken}")),
+            "{columns}"
+        );
+    }
     // An earlier turn that cannot be shown as text.
     let image = serde_json::json!([{"role": "user", "content": [{"type": "image"}]}, turn("user", "What is it?")]);
     let row = serde_json::json!({"messages": image, "answer": "a", "response": "r"});

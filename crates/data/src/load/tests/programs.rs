@@ -439,6 +439,21 @@ fn rows_of_other_programs_are_recognised() {
             "i|q|a|r",
         ),
         (
+            "opik-dataset",
+            r#"{"input": "q", "expected_output": "a", "metadata": {"level": 1}, "output": "r", "id": "i"}"#,
+            "i|q|a|r",
+        ),
+        (
+            "opik-dataset",
+            r#"{"input": {"question": "q"}, "expected_output": {"answer": "a"}, "output": {"answer": "r"}, "id": "i"}"#,
+            "i|q|a|r",
+        ),
+        (
+            "responses-api",
+            r#"{"id": "i", "input": "q", "expected_output": "a", "output": [{"type": "message", "content": [{"type": "output_text", "text": "r"}]}]}"#,
+            "i|q|a|r",
+        ),
+        (
             "langsmith",
             r#"{"inputs.query": "q", "outputs.response": "r", "error": null, "reference.answer": "a", "execution_time": 0.1, "example_id": "e", "id": "x"}"#,
             "x|q|a|r",
