@@ -229,6 +229,57 @@ fn a_label_by_the_id_of_a_row_of_several_is_nobodys() {
     );
 }
 
+/// Of several responses in one row's list it is not known whose the one label is that all keep.
+#[test]
+fn a_label_that_is_kept_of_a_row_of_several_is_nobodys() {
+    let folder = Folder::new();
+    let rows = [
+        json!({"id": "7", "question": "q", "answer": "42", "responses": ["42", "41"], "is_correct": true}),
+        json!({"id": "8", "question": "q", "answer": "42", "responses": ["41"], "is_correct": false}),
+        json!({"question": "p", "answer": "42", "responses": ["42", "41"], "is_correct": true}),
+        json!({"id": "9", "question": "q", "answer": "42", "response": "42", "is_correct": true}),
+    ];
+    folder.write(
+        "rows.jsonl",
+        rows.each_ref().map(|row| format!("{row}\n")).concat(),
+    );
+    let judge = words("judge rows.jsonl --rules only --keep is_correct -o verdicts.jsonl");
+    folder.run(&judge).expect(0, &[]);
+    let left_out = "left out: verdicts on samples without a label (4)";
+    folder
+        .run(&words("eval verdicts.jsonl"))
+        .expect(0, &[left_out]);
+    let own = |id: &str, label: bool| (id.to_owned(), json!(label));
+    assert_eq!(outcomes(&folder, &[]), [own("8:0", false), own("9", true)]);
+    folder.write(
+        "rows.jsonl",
+        rows[..1].iter().map(Value::to_string).collect::<String>(),
+    );
+    folder
+        .run(&[&judge[..], &["--restart"]].concat())
+        .expect(0, &[]);
+    let own_one = "of several responses in a row each needs its own";
+    folder
+        .run(&words("eval verdicts.jsonl"))
+        .expect(2, &[own_one]);
+    // Epochs of a sample are rows, and so are the rollouts of a question that --advantages compares.
+    for (ids, group, advantages) in [
+        (["1:1", "1:2"], "1", [None, None]),
+        (["a", "b"], "0123456789abcdef", [Some(-1.0), Some(1.0)]),
+    ] {
+        let lines = ids.into_iter().zip(advantages).map(|(id, advantage)| {
+            let mut line: Value = serde_json::from_str(&verdict(id, Some((true, true)))).unwrap();
+            (line["group"], line["input"]) = (json!(group), json!({"is_correct": true}));
+            if let Some(advantage) = advantage {
+                line["advantage"] = json!(advantage);
+            }
+            format!("{line}\n")
+        });
+        folder.write("verdicts.jsonl", lines.collect::<String>());
+        assert_eq!(outcomes(&folder, &[]), ids.map(|id| own(id, true)));
+    }
+}
+
 /// A log of Inspect is its own labels, and the rules compare it sample by sample.
 #[test]
 fn a_log_of_inspect_has_its_labels() {

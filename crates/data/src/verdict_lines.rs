@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -26,6 +27,7 @@ pub struct VerdictLine<'l> {
     /// The id of the row, if the row has a list of responses.
     #[serde(borrow, default)]
     pub group: Option<Cow<'l, str>>,
+    pub advantage: Option<IgnoredAny>,
     #[serde(default)]
     pub trial: u32,
     pub status: Status,

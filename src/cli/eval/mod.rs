@@ -291,8 +291,8 @@ impl Labels {
         };
         Err(if self.own {
             anyhow!(
-                "no verdict has a label among its kept keys, which are: {keys} (looked for {looked_for}): give the rows with the labels, \
-                 `--labels DATA`, or judge with `--keep KEY`"
+                "no verdict has a label among its kept keys, which are: {keys} (looked for {looked_for}; of several responses in a row each \
+                 needs its own): give the rows with the labels, `--labels DATA`, or judge with `--keep KEY`"
             )
         } else {
             anyhow!(

@@ -141,11 +141,8 @@ fn area(sorted: &[Placed]) -> Option<(f64, Option<Interval>)> {
         let equal = [same.len() - yes, yes];
         for &(place, (_, label)) in same {
             let other = usize::from(!label);
-            let apart = if label {
-                below[other]
-            } else {
-                all[other] - below[other] - equal[other]
-            };
+            let above = all[other] - below[other] - equal[other];
+            let apart = if label { below[other] } else { above };
             let share = (apart as f64 + equal[other] as f64 / 2.0) / all[other] as f64;
             let sample = samples.entry((label, place)).or_default();
             *sample = (sample.0 + share, sample.1 + 1.0);

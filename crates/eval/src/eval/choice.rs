@@ -65,11 +65,8 @@ impl Choices {
             |task: &Task| (measured.iter()).all(|(.., of)| of.tasks.get(task).is_some_and(tells));
         let task = Task::ALL.into_iter().find(has)?;
         let known = judges.iter().all(|(of, _)| of.activated.is_some());
-        let unit = if known {
-            CostUnit::ParametersTimesTokens
-        } else {
-            CostUnit::Tokens
-        };
+        let (sized, bare) = (CostUnit::ParametersTimesTokens, CostUnit::Tokens);
+        let unit = if known { sized } else { bare };
         let mut all = measured
             .iter()
             .map(|(evaluation, scored, of)| {

@@ -285,17 +285,14 @@ impl Measures {
             Task::ALL.into_iter().filter_map(of).collect()
         };
         let lucky_guesses = Scores::new(&units.counted(Key::LuckyGuesses), resamples);
+        let rules = known_by_rules.then(|| scores(Key::Rules));
         Self {
             verdicts: generated.len(),
             samples: count,
             by_status,
             tasks: scores(Key::Judge),
             lucky_guesses: lucky_guesses.map(|scores| scores.accuracy),
-            rules: if known_by_rules {
-                scores(Key::Rules)
-            } else {
-                BTreeMap::new()
-            },
+            rules: rules.unwrap_or_default(),
             tokens: Tokens::new(&generated),
         }
     }

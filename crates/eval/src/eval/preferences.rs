@@ -117,11 +117,8 @@ impl Preferences {
             };
             let group = groups.entry(number).or_default();
             group.subject = labelled.subject;
-            let side = if preferred {
-                &mut group.better
-            } else {
-                &mut group.worse
-            };
+            let (better, worse) = (&mut group.better, &mut group.worse);
+            let side = if preferred { better } else { worse };
             if count > 0 {
                 side.add(sum / count as f64);
             } else {

@@ -1,10 +1,11 @@
 //! Verdicts with their labels.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::labels::{Label, LabelColumns, LettersSeen, and};
@@ -12,6 +13,7 @@ use crate::{EvalError, Result};
 use juror_data::verdict::Status;
 use juror_data::{
     Keep, LoadOptions, Needs, OfRows, Places, Sample, TrialsSeen, VerdictLine, each, each_batch,
+    id_hash,
 };
 
 #[derive(Debug, Clone, Default)]
@@ -313,6 +315,7 @@ impl Verdicts {
         let has_groups = !samples.groups.all().is_empty();
         let mut seen = TrialsSeen::new(samples.labelled.len());
         let mut of_rows = OfRows::default();
+        let (mut lists, mut has_advantages) = (HashMap::<String, KeptRow>::new(), false);
         let name = path.display().to_string();
         let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
         each_batch(path, wrong, |rows| {
@@ -343,7 +346,15 @@ impl Verdicts {
                     (Some(sample), _) => sample,
                     (None, Some(label)) => {
                         seen.push();
-                        samples.add(&line.id, label)
+                        let sample = samples.add(&line.id, label);
+                        has_advantages |= line.advantage.is_some();
+                        if let Some(group) = &line.group {
+                            let kept = line.input.map_or("", RawValue::get);
+                            let list = lists.entry(group.to_string()).or_default();
+                            list.kept.insert(id_hash(kept));
+                            list.samples.push(sample);
+                        }
+                        sample
                     }
                     (None, None) => {
                         if !of_rows.keep(&line, &samples.places, scored) {
@@ -359,6 +370,20 @@ impl Verdicts {
             }
             Ok(())
         })?;
+        for (group, KeptRow { kept, samples: all }) in lists {
+            // Responses are numbered from 0, the epochs of a sample from 1; with --advantages rows of one question are a group, too.
+            let is_numbered = |number: &str| {
+                let begins = format!("{group}:{number}");
+                all.iter().any(|one| samples.id(*one).starts_with(&begins))
+            };
+            let is_list = is_numbered("0") || !is_numbered("") && !has_advantages;
+            // The one label is not known to be of this or that response.
+            if is_list && all.len() > 1 && kept.len() == 1 {
+                for one in all {
+                    samples.set_label(one, Label::default());
+                }
+            }
+        }
         let (only, others) = of_rows.settled();
         for scored in only {
             let (place, id) = (scored.0.line as usize, samples.id(scored.0.sample));
@@ -443,6 +468,13 @@ impl Verdicts {
             self.strangers.push(id.to_owned());
         }
     }
+}
+
+/// Samples that may be responses in one row's list, and hashes of what their verdicts keep of it.
+#[derive(Default)]
+struct KeptRow {
+    kept: HashSet<u64>,
+    samples: Vec<u32>,
 }
 
 /// How many ids of verdicts and of rows a message names when none match.

@@ -63,11 +63,8 @@ impl Configuration {
         if self == Self::Chat {
             return format!("{CHAT_TASK}\n\n{question}");
         }
-        let (ask, answer) = if self.is_chain() {
-            ("Q: ", "\nA:")
-        } else {
-            ("Question: ", "\nAnswer:")
-        };
+        let (short, long) = (("Q: ", "\nA:"), ("Question: ", "\nAnswer:"));
+        let (ask, answer) = if self.is_chain() { short } else { long };
         let mut prompt = String::new();
         for exemplar in exemplars {
             let solution = if self.is_chain() {

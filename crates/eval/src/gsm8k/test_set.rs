@@ -68,11 +68,7 @@ impl Disputed {
         let shown = |question: &&str| {
             let mut characters = question.chars();
             let text: String = characters.by_ref().take(Self::SHOWN.1).collect();
-            let rest = if characters.next().is_some() {
-                "…"
-            } else {
-                ""
-            };
+            let rest = characters.next().map_or("", |_| "…");
             text + rest
         };
         Self {

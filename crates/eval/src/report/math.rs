@@ -146,12 +146,9 @@ fn written(source: &str, display: bool) -> Option<Vec<u8>> {
         bytes: Vec::new(),
         most: source.len() * MAX_GROWTH + 4096,
     };
+    let (block, inline) = (DisplayMode::Block, DisplayMode::Inline);
     let config = RenderConfig {
-        display_mode: if display {
-            DisplayMode::Block
-        } else {
-            DisplayMode::Inline
-        },
+        display_mode: if display { block } else { inline },
         ..RenderConfig::default()
     };
     write_mathml(&mut bounded, events, config).ok()?;
@@ -333,11 +330,8 @@ fn attributes<'t>(mut rest: &'t str, html: &mut String) -> Option<(&'t str, bool
             "style" => {
                 // Styles are colours, which are left out, and frames.
                 if value.starts_with("border: ") {
-                    classes.push_str(if classes.is_empty() {
-                        "boxed"
-                    } else {
-                        " boxed"
-                    });
+                    let gap = if classes.is_empty() { "" } else { " " };
+                    classes.extend([gap, "boxed"]);
                 }
                 continue;
             }

@@ -60,11 +60,8 @@ pub fn with_ends(
 pub fn no_better(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |(task, no_better): (&_, &NoBetter)| {
         let scores = evaluation.all.tasks.get(task)?;
-        let how = if no_better.worse {
-            "worse than"
-        } else {
-            "no better than"
-        };
+        let (worse, alike) = ("worse than", "no better than");
+        let how = if no_better.worse { worse } else { alike };
         let open: usize = scores.confusion.counts.iter().map(|row| row[2]).sum();
         let [some, all] = [open, scores.confusion.all()].map(grouped);
         let open = match open {

@@ -20,11 +20,8 @@ pub(crate) fn judge(verdicts: &Path) -> Option<String> {
 pub(crate) fn words(verdicts: &Path) -> String {
     let journal = journal_path(verdicts);
     let mut words = Vec::new();
-    let path = if verdicts.exists() {
-        verdicts
-    } else {
-        &journal
-    };
+    let is_there = verdicts.exists();
+    let path = if is_there { verdicts } else { &journal };
     let modified = path.metadata().and_then(|found| found.modified()).ok();
     if let Some(run) = begun(&journal) {
         let model = run.model.map_or_else(

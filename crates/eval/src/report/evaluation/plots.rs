@@ -133,11 +133,9 @@ fn cost<'p>(contents: &'p Contents<'_>, names: &'p [String]) -> Option<Html> {
     }
     // The first judge keeps its colour, whichever judges are left out.
     let is_first = |name: &str| names.first().is_some_and(|first| first == name);
-    let unit = if known {
-        "billions of active parameters × tokens generated"
-    } else {
-        "tokens generated for a verdict"
-    };
+    let sized = "billions of active parameters × tokens generated";
+    let bare = "tokens generated for a verdict";
+    let unit = if known { sized } else { bare };
     let shares = points
         .iter()
         .flat_map(|(_, share, _)| [share.interval[0], share.interval[1]]);
