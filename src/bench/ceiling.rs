@@ -69,11 +69,8 @@ fn flops(device: &Device, precision: Precision) -> Result<f64, ModelError> {
         let weight = weight.t()?;
         best(device, || x.matmul(&weight).map(drop).map_err(Into::into))?
     };
-    let twice = if precision.weights == WeightType::F8E4M3 {
-        2.0
-    } else {
-        1.0
-    };
+    let is_fp8 = precision.weights == WeightType::F8E4M3;
+    let twice = if is_fp8 { 2.0 } else { 1.0 };
     Ok(twice * 2.0 * (rows * width * width) as f64 / time.as_secs_f64())
 }
 

@@ -123,11 +123,8 @@ impl Bench {
 
 /// The engine sizes that a judge of the same texts would choose, for lengths known beforehand.
 fn config_for(subject: &Subject, options: &EngineOptions) -> EngineConfig {
-    let shared = if options.no_prefix_cache {
-        0
-    } else {
-        subject.template.len()
-    };
+    let template = subject.template.len();
+    let shared = if options.no_prefix_cache { 0 } else { template };
     let jobs = subject.jobs.iter();
     let own = jobs.map(|job| (job.prompt.len() + job.output).saturating_sub(shared));
     let lengths = WorkloadLengths {

@@ -304,9 +304,11 @@ fn real_jobs(
     )?;
     let mut jobs = Vec::new();
     let mut tokens = 0;
-    for sample in &loaded.samples {
+    let options = text.run_options(1);
+    let shown = |sample| text.shown(sample, &options);
+    for sample in loaded.samples.iter().filter_map(shown) {
         // Every generation has a token at least.
-        let prompt = text.prompt(sample, 1).or_fail()?.map_err(|tokens| {
+        let prompt = text.prompt(&sample, 1).or_fail()?.map_err(|tokens| {
             anyhow!(
                 "the prompt of {} has {tokens} tokens, the model's context {}: leave it out",
                 sample.id,

@@ -88,11 +88,8 @@ impl Inputs {
             let found = hub.data_set(&name, &|event| download.watch(event));
             download.finish();
             let found = found?;
-            let converted = if found.converted {
-                ", as the hub converted it to Parquet"
-            } else {
-                ""
-            };
+            let of_hub = ", as the hub converted it to Parquet";
+            let converted = if found.converted { of_hub } else { "" };
             say(&format!("data set: {}{converted}", found.origin));
             fetched.paths.extend(found.files);
             fetched.origins.push(found.origin);

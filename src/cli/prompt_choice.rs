@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::inputs::read;
+use super::say;
 use juror_data::rubric::Rubric;
 use juror_data::{ColumnMap, Field, Needs, RubricNeed};
 use juror_judge::protocol::{self, FieldName, PromptTemplate, Protocol};
@@ -108,6 +109,15 @@ impl PromptChoice {
                 protocol.name
             ),
         };
+        if let (Some(path), None, None) = (&self.prompt, &self.protocol, &self.rubric)
+            && let Some((asked, mut readers)) = protocol.asked_otherwise(template.text())
+        {
+            readers.push("a file of your own (docs/protocols/own.md)");
+            let (path, readers, name) = (path.display(), readers.join(", "), &protocol.name);
+            say(&format!(
+                "WARNING: {path} asks for `{asked}`, and answers are written and read as protocol {name} has them: name another with --protocol: {readers}"
+            ));
+        }
         for (field, needs) in [
             (FieldName::Rubric, protocol.form.needs_rubric()),
             (FieldName::OtherAnswer, protocol.compares),

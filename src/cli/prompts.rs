@@ -136,6 +136,8 @@ pub(super) fn run(action: PromptsAction) -> Result<u8, Failure> {
             let text = JudgeText::load_with(&source, &protocol, &template, &chat).or_usage()?;
             judge.chat.check(&text).or_usage()?;
             say_notes(&text);
+            let shown = text.shown(&sample, &text.run_options(1));
+            let sample = shown.unwrap_or(sample);
             let context = text.context;
             let ids = match text.prompts.tokens_within(&sample, context).or_fail()? {
                 PromptTokens::Whole(ids) => ids,
@@ -202,15 +204,11 @@ fn check(out: &mut impl Write, name: &str, outputs: Option<&Path>) -> Result<u8,
     .filter_map(|(yields, name)| yields.then_some(*name))
     .collect();
     say(&format!(
-        "{}: judges {}; the judge sees {} of the response, {}; at most {} new tokens",
+        "{}: judges {}; the judge sees {} of the response, {} its chat template; at most {} new tokens",
         protocol.name,
         yields.join(", "),
         protocol.view,
-        if protocol.chat {
-            "in its chat template"
-        } else {
-            "without its chat template"
-        },
+        if protocol.chat { "in" } else { "without" },
         protocol
             .max_new_tokens
             .map_or("the model's".to_owned(), |most| most.to_string())

@@ -184,11 +184,8 @@ impl PanelFile {
         }
         for place in 0..count {
             let judge = &panel.judges[place];
-            let given = if judge.name.is_empty() {
-                &judge.model
-            } else {
-                &judge.name
-            };
+            let (name, model) = (&judge.name, &judge.model);
+            let given = if name.is_empty() { model } else { name };
             let name = short_name(given);
             if panel.judges[..place].iter().any(|other| other.name == name) {
                 bail!(

@@ -108,11 +108,8 @@ pub(super) fn parse_config(text: &str) -> Result<Config, String> {
     serde_json::from_str(text).map_err(|error| match text.split_once('=') {
         Some((key, value)) if !text.trim_start().starts_with('{') => {
             let value = value.trim();
-            let quote = if serde_json::from_str::<Value>(value).is_ok() {
-                ""
-            } else {
-                "\""
-            };
+            let is_json = serde_json::from_str::<Value>(value).is_ok();
+            let quote = if is_json { "" } else { "\"" };
             format!(
                 "settings are JSON: write '{{\"{}\": {quote}{value}{quote}}}'",
                 key.trim()

@@ -50,9 +50,10 @@ impl Work {
             let fetched = samples.fetch(now).ok()?;
             let prompts = fetched.par_iter().map(|sample| {
                 // What is wrong with a sample is for its verdict to say.
-                let prompt = panics::guarded(|| text.prompt(sample, options.max_new_tokens));
+                let sample = panics::guarded(|| text.shown(sample, options)).ok()??;
+                let prompt = panics::guarded(|| text.prompt(&sample, options.max_new_tokens));
                 let prompt = prompt.ok()?.ok()?.ok()?;
-                let longest = text.longest_completion(sample, &prompt, options);
+                let longest = text.longest_completion(&sample, &prompt, options);
                 Some((prompt, longest))
             });
             for (prompt, most) in prompts.collect::<Vec<_>>().into_iter().flatten() {

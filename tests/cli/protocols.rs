@@ -100,6 +100,61 @@ fn rewards_that_a_protocol_cannot_give_are_refused() {
         .expect(2, &["xverify", "--prompt FILE"]);
 }
 
+/// What is done stays as it was said: the prompt's text, and answers as the protocol has them.
+#[test]
+fn a_prompt_that_asks_for_another_form_is_told_of_before_the_run() {
+    let folder = Folder::new();
+    folder.write("in.jsonl", rollouts(1));
+    let fields = "{{ question }}\n{{ student_answer }}\n{{ reference_answer }}\n";
+    folder.write("rate.txt", format!("End with \"Rating: [[5]]\".\n{fields}"));
+    folder.write("json.txt", format!("Answer with a JSON object.\n{fields}"));
+    folder.write(
+        "both.txt",
+        format!("No JSON. Write <outcome> True </outcome>.\n{fields}"),
+    );
+    folder.write(
+        "chat.json",
+        format!(
+            r#"[{{"role": "user", "content": "{}"}}]"#,
+            fields.replace('\n', " ")
+        ),
+    );
+    let judge =
+        |arguments: &str| folder.run_words(&format!("judge in.jsonl --dry-run {arguments}"));
+    let warning = "WARNING: rate.txt asks for `Rating: [[5]]`, and answers are written and read as protocol prime has them";
+    judge("--prompt rate.txt").expect(
+        0,
+        &[
+            warning,
+            "--protocol: a file of your own (docs/protocols/own.md)",
+        ],
+    );
+    let readers = "--protocol: answer-json, rubric, a file of your own (docs/protocols/own.md)";
+    let json = judge("--prompt json.txt");
+    json.expect(
+        0,
+        &["WARNING: json.txt asks for `Answer with a JSON`", readers],
+    );
+    assert_eq!(
+        json.stderr.matches("WARNING: ").count(),
+        1,
+        "{}",
+        json.stderr
+    );
+    for quiet in ["--prompt rate.txt --protocol prime", "--prompt both.txt"] {
+        let ran = judge(quiet);
+        ran.expect(0, &[]);
+        assert!(!ran.stderr.contains("WARNING: "), "{}", ran.stderr);
+    }
+    judge("--prompt chat.json").expect(
+        2,
+        &[
+            "chat.json: the prompt is a list of chat messages",
+            "--system-prompt",
+        ],
+    );
+}
+
 /// The mean would leave the marks out whose first token is the same.
 #[test]
 fn marks_that_begin_alike_have_no_soft_reward() {

@@ -301,4 +301,17 @@ fn of_several_references_the_one_that_the_rules_find_is_shown() {
         [&json!("out_of_domain"), &Value::Null],
         "{verdicts:?}"
     );
+    // A dry run counts, and shows, the prompts that are sent.
+    let tokens = |id: &str| verdicts[id]["usage"]["prompt_tokens"].as_u64().unwrap();
+    let all = tokens("right") + tokens("wrong");
+    let dry = folder.run(&["judge", "in.jsonl", "--dry-run"]);
+    dry.expect(0, &[]).prints(&[
+        &format!("prompt tokens: {all} in all"),
+        "not asked: 1 sample with several references",
+    ]);
+    let rendered = folder.run(&["prompts", "render", "in.jsonl", "--id", "wrong"]);
+    rendered.expect(0, &[&format!("{} tokens: ", tokens("wrong"))]);
+    for text in [&dry.stdout, &rendered.stdout] {
+        assert!(!text.contains("Any one of these"), "{text}");
+    }
 }

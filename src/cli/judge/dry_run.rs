@@ -53,10 +53,11 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         let prompts: Result<Vec<_>, _> = samples
             .fetch(now)?
             .par_iter()
+            .filter_map(|sample| text.shown(sample, &session.options))
             .map(|sample| {
-                let prompt = text.prompt(sample, most);
+                let prompt = text.prompt(&sample, most);
                 let longest =
-                    |tokens: &[u32]| text.longest_completion(sample, tokens, &session.options);
+                    |tokens: &[u32]| text.longest_completion(&sample, tokens, &session.options);
                 prompt.map(|prompt| prompt.map(|tokens| (tokens.len(), longest(&tokens))))
             })
             .collect();
@@ -79,6 +80,14 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
             "far too long: the tokens of {uncounted} samples are not counted"
         )?;
     }
+    let not_asked = samples.count() - sorted.len() - uncounted;
+    if not_asked > 0 {
+        writeln!(
+            out,
+            "not asked: {} with several references, of which the rules do not tell the one to show",
+            counted(not_asked, "sample")
+        )?;
+    }
     if sorted.is_empty() {
         return Ok(());
     }
@@ -86,12 +95,9 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     let shared = text.prompts.shared_prefix().len();
     let own: usize = total - shared * sorted.len();
     let last = sorted.len() - 1;
-    let unit = if text.is_elsewhere() && text.config.is_none() {
-        // The server's tokens are not known here.
-        "bytes"
-    } else {
-        "tokens"
-    };
+    // The tokens of a server may not be known here.
+    let are_known = !text.is_elsewhere() || text.config.is_some();
+    let unit = if are_known { "tokens" } else { "bytes" };
     writeln!(
         out,
         "prompt {unit}: {total} in all; {} least, {} median, {} most; the first {shared} are the same in all",
@@ -135,11 +141,12 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
 
 fn first_prompt(out: &mut impl Write, session: &Session, text: &JudgeText) -> anyhow::Result<()> {
     let first = &session.loaded.samples.fetch(&[0])?[0];
+    let shown = text.shown(first, &session.options);
     writeln!(
         out,
         "\nthe first prompt ({}):\n\n{}",
         escaped(&first.id),
-        for_output(&text.prompts.text(first))
+        for_output(&text.prompts.text(shown.as_ref().unwrap_or(first)))
     )?;
     Ok(())
 }
@@ -209,12 +216,10 @@ fn estimate(
                 Seconds(estimate.output_seconds),
                 ceiling.flops / 1e9,
                 ceiling.bandwidth / 1e9,
-                if parts > 1 {
-                    ", for its part of the model, without sums over the devices"
-                } else if model.devices.len() > 1 {
-                    ", as if it were the only device"
-                } else {
-                    ""
+                match (parts, model.devices.len()) {
+                    (2.., _) => ", for its part of the model, without sums over the devices",
+                    (_, 2..) => ", as if it were the only device",
+                    _ => "",
                 }
             ),
             format!(

@@ -259,11 +259,8 @@ fn context(config: &ModelConfig) -> String {
             original_positions,
             ..
         } => {
-            let most = if config.rope.stretched_context() > Some(config.max_positions) {
-                ", the most here"
-            } else {
-                ""
-            };
+            let is_cut = config.rope.stretched_context() > Some(config.max_positions);
+            let most = if is_cut { ", the most here" } else { "" };
             format!("{tokens}{most} (YaRN stretches {original_positions} by {factor})")
         }
         RopeScaling::LongRope {

@@ -100,11 +100,8 @@ impl Export {
         }
         let view = self.protocol.view;
         let parts = prompt.parts(|name| shown_field(sample, view, name));
-        let url = if self.protocol.chat {
-            Route::Chat.path()
-        } else {
-            Route::Completions.path()
-        };
+        let (chat, plain) = (Route::Chat, Route::Completions);
+        let url = if self.protocol.chat { chat } else { plain }.path();
         let mut lines = String::new();
         for trial in 0..self.options.trials {
             let line = json!({
@@ -148,11 +145,8 @@ impl Export {
         let sampling = self.options.sampling;
         set("temperature", json!(sampling.temperature));
         set("top_p", json!(sampling.top_p));
-        let length = if self.protocol.chat {
-            "max_completion_tokens"
-        } else {
-            "max_tokens"
-        };
+        let (chat, plain) = ("max_completion_tokens", "max_tokens");
+        let length = if self.protocol.chat { chat } else { plain };
         set(length, json!(self.options.max_new_tokens));
         set("seed", json!(seed_of(self.options.seed, sample, trial)));
         let stop = &self.protocol.stop_texts;

@@ -285,14 +285,11 @@ impl Client {
         error: &Value,
     ) -> Failure {
         let passing = |why, kind| Failure::Passing { why, after, kind };
+        let (refused, asked) = ("refuses the key", "asks for a key");
         match status {
             401 => Failure::Lasting(format!(
                 "the server {} ({why}): give one in the environment variable JUROR_ENDPOINT_KEY or with --endpoint-key-file",
-                if self.key.is_some() {
-                    "refuses the key"
-                } else {
-                    "asks for a key"
-                }
+                if self.key.is_some() { refused } else { asked }
             )),
             402 => Failure::Lasting(why),
             429 if why.contains("insufficient_quota") => Failure::Lasting(why),
@@ -384,10 +381,9 @@ fn told(status: u16, message: Option<String>, text: &[u8]) -> String {
         .filter(|c| !c.is_control())
         .take(MOST_TOLD)
         .collect();
-    if shown.is_empty() {
-        format!("status {status}")
-    } else {
-        format!("status {status}: {shown}")
+    match &*shown {
+        "" => format!("status {status}"),
+        _ => format!("status {status}: {shown}"),
     }
 }
 

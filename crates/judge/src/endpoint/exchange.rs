@@ -270,11 +270,8 @@ impl Exchange {
         // What cannot be spelled in the tokens at hand is no verdict either.
         let tokens = self.tokenizer().encode_trusted(&text).unwrap_or_default();
         let expected = self.expected(&text, &tokens, answered);
-        let mut finish = if said.is_cut {
-            FinishReason::Length
-        } else {
-            FinishReason::Stop
-        };
+        let (cut, whole) = (FinishReason::Length, FinishReason::Stop);
+        let mut finish = if said.is_cut { cut } else { whole };
         let mut logprobs = Vec::new();
         if request.logprobs.is_some() && !self.served.endpoint.takes_text() {
             logprobs = logprobs_of(tokens.len(), &answered.tokens);

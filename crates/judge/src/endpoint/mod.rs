@@ -222,11 +222,8 @@ impl Endpoint {
             Some(_) => "with probabilities",
             None => "without probabilities",
         };
-        let asked = if self.takes_text() {
-            "prompts as messages"
-        } else {
-            "prompts as tokens"
-        };
+        let (texts, ids) = ("prompts as messages", "prompts as tokens");
+        let asked = if self.takes_text() { texts } else { ids };
         format!("{self:?}: {asked}, {form}, {known}")
     }
 

@@ -109,11 +109,8 @@ impl Answers {
             &wants_of(sample),
         );
         let parsed = parsed.map_err(|why| {
-            let limit = if answer.is_cut {
-                " (stopped at its length limit)"
-            } else {
-                ""
-            };
+            let cut = " (stopped at its length limit)";
+            let limit = if answer.is_cut { cut } else { "" };
             let reasoned = answer.reasoned.as_ref();
             let where_it_is = reasoned
                 .filter(|_| !reader.answer_in_reasoning)

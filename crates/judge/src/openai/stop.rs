@@ -30,11 +30,8 @@ impl StopTexts {
 
 impl Guide for StopTexts {
     fn push(&mut self, token: u32) -> Next {
-        if self.ends_with(token) {
-            Next::END
-        } else {
-            Next::FREE
-        }
+        let is_end = self.ends_with(token);
+        if is_end { Next::END } else { Next::FREE }
     }
 }
 

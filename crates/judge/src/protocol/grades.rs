@@ -77,11 +77,9 @@ fn read(answer: &str) -> Result<ParsedVerdict, Unreadable> {
     });
     let (grades, place) = found?;
     let rest = [&grades_text[..place.start], &grades_text[place.end..]];
-    let rule = if rest.iter().all(|text| text.trim().is_empty()) {
-        ParseRule::Exact
-    } else {
-        ParseRule::Lenient
-    };
+    let (exact, lenient) = (ParseRule::Exact, ParseRule::Lenient);
+    let is_exact = rest.iter().all(|text| text.trim().is_empty());
+    let rule = if is_exact { exact } else { lenient };
     Ok(verdict(grades, reason, rule))
 }
 

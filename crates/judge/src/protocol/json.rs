@@ -187,11 +187,9 @@ pub(super) fn read(
         None => found?,
     };
     let before = answer[..place.start].trim();
-    let rule = if before.is_empty() && answer[place.end..].trim().is_empty() {
-        ParseRule::Exact
-    } else {
-        ParseRule::Lenient
-    };
+    let (exact, lenient) = (ParseRule::Exact, ParseRule::Lenient);
+    let is_exact = before.is_empty() && answer[place.end..].trim().is_empty();
+    let rule = if is_exact { exact } else { lenient };
     let span = word_of(&answer[place.clone()], &key).map_or(0..0, |word| {
         place.start + word.start..place.start + word.end
     });

@@ -4,6 +4,7 @@
 //!
 //! How a protocol is added: CONTRIBUTING.md.
 
+mod asked_form;
 mod block;
 pub(crate) mod control_text;
 pub(crate) mod declaration;

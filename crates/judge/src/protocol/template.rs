@@ -102,12 +102,23 @@ impl PromptTemplate {
         // `{#}` is neither beginning nor end.
         static JINJA: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r"\{%[^%\n]*%\}|\{#[^#\n]*[^#{\n]#\}").ok());
+        // As JSON, and as YAML.
+        static MESSAGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+            let json = r#"(?:\{\s*"messages"\s*:\s*)?\[\s*\{\s*"(?:role|content)"\s*:\s*["\[]"#;
+            let yaml = r"messages:\s+-\s+(?:role|content):|-\s+role:\s*\S+\n\s+content:";
+            Regex::new(&format!(r"\A\s*(?:{json}|{yaml})")).ok()
+        });
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         refuse_private_characters(text)?;
         if let Some(found) = JINJA.as_ref().and_then(|jinja| jinja.find(text)) {
             let what = "Jinja's `{% … %}` and `{# … #}` are not rendered: take them out";
             return Err(wrong(line_of(text, found.start()), what));
+        }
+        if MESSAGES.as_ref().is_some_and(|list| list.is_match(text)) {
+            let why = "the prompt is a list of chat messages, and all of it would be one message of the user: write that one's text alone, and give the \
+                       system's with --system-prompt";
+            return Err(TemplateError(why.to_owned()));
         }
         let mut parts = Vec::new();
         let mut plain_from = 0;
@@ -382,6 +393,29 @@ mod tests {
                 ),
                 "{message}"
             );
+        }
+        // Chat messages as JSON or YAML; a text that begins with a list is one.
+        let turns = "{{question}}{{student_answer}}{{reference_answer}}";
+        for list in [
+            format!(
+                r#"[{{"role": "system", "content": "s"}}, {{"role": "user", "content": "{turns}"}}]"#
+            ),
+            format!(
+                "{{\n  \"messages\": [\n    {{\"content\": \"{turns}\", \"role\": \"user\"}}]}}"
+            ),
+            format!("- role: system\n  content: s\n- role: user\n  content: |\n    {turns}\n"),
+            format!("messages:\n  - content: \"{turns}\"\n    role: user\n"),
+        ] {
+            let message = PromptTemplate::parse(&list).unwrap_err().to_string();
+            assert!(message.contains("--system-prompt"), "{list}: {message}");
+        }
+        for text in [
+            "- role: a grader\n- content: all",
+            "[1] Read.",
+            "{\"role\": 1}",
+        ] {
+            let text = format!("{text}\n{turns}");
+            assert!(PromptTemplate::parse(&text).is_ok(), "{text}");
         }
         let private = PromptTemplate::parse("x\n\u{FDD5}").unwrap_err();
         assert!(private.to_string().contains("line 2") && private.to_string().contains("U+FDD5"));

@@ -156,11 +156,8 @@ impl<'b> Fields<'b> {
     pub(super) fn parse(json: &'b [u8], shape: &str) -> Result<Self, ApiError> {
         check_object(json, shape)?;
         serde_json::from_slice(json).map_err(|error| {
-            let what = if error.is_data() {
-                "cannot be read"
-            } else {
-                "is not valid JSON"
-            };
+            let (unread, broken) = ("cannot be read", "is not valid JSON");
+            let what = if error.is_data() { unread } else { broken };
             ApiError::bad_request(format!("the body {what}: {error}"))
         })
     }

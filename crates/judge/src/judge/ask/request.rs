@@ -1,5 +1,6 @@
 //! From a sample to the engine's request: prompt tokens, random key, guide or stop rule.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -231,6 +232,14 @@ fn verdict_guide(
 }
 
 impl JudgeText {
+    /// A sample as the judge is shown it in a run with these options; `None` where it is not asked, since the rules do not tell which reference to show.
+    pub fn shown(&self, sample: &Sample, options: &RunOptions) -> Option<Sample> {
+        let subject = Subject::new(sample.clone());
+        let verdicts = VerdictBuilder::new(options, Some(self));
+        let shown = verdicts.shown(self.judge.domain.as_ref(), &subject);
+        shown.map(Cow::into_owned)
+    }
+
     /// The most tokens that may be written after a prompt, the known text of a constrained answer included.
     pub fn longest_completion(
         self: &Arc<Self>,
@@ -284,11 +293,8 @@ fn hash_of_run(text: &JudgeText, options: &RunOptions) -> blake3::Hasher {
         "thinking_budget": thinking_budget,
         "reason": wants_reason,
     });
-    let weighed = if text.wants_probabilities() {
-        " weighed"
-    } else {
-        ""
-    };
+    let is_weighed = text.wants_probabilities();
+    let weighed = if is_weighed { " weighed" } else { "" };
     let mut hasher = blake3::Hasher::new();
     hasher.update(settings.to_string().as_bytes());
     // A judge that needs probabilities has keys of its own, as has one that needs the outcome; other keys are as they were.
@@ -336,10 +342,7 @@ impl TextStop {
 
 impl Guide for TextStop {
     fn push(&mut self, token: u32) -> Next {
-        if TextStop::push(self, token) {
-            Next::END
-        } else {
-            Next::FREE
-        }
+        let is_end = TextStop::push(self, token);
+        if is_end { Next::END } else { Next::FREE }
     }
 }

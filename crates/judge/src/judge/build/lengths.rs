@@ -85,8 +85,9 @@ impl WorkloadLengths {
         let tokenised: Vec<usize> = unsure.into_iter().step_by(every).collect();
         let mut known: Vec<(usize, usize)> = fitting.into_iter().map(|at| (bytes(at), 1)).collect();
         let fits = |sample: &&Sample| {
-            guarded(|| text.prompt(&options.shown(sample), max_new_tokens))
-                .is_ok_and(|prompt| matches!(prompt, Ok(Ok(_))))
+            let prompt = |shown| text.prompt(&shown, max_new_tokens);
+            guarded(|| text.shown(sample, options).map(prompt))
+                .is_ok_and(|prompt| matches!(prompt, Some(Ok(Ok(_)))))
         };
         for now in jobs::batches(&tokenised, |at| at, samples, AT_ONCE) {
             let fetched = samples.fetch(now)?;

@@ -409,11 +409,8 @@ impl<'a> VerdictBuilder<'a> {
             .is_some_and(|domain| domain.is_outside(&answer.written, answer.visible.as_deref()));
         match written.parsed {
             _ if says_outside || written.doubts_domain => {
-                let why = if says_outside {
-                    "the judge says that it does not know such samples"
-                } else {
-                    NOT_SURE
-                };
+                let outside = "the judge says that it does not know such samples";
+                let why = if says_outside { outside } else { NOT_SURE };
                 Self::abstain(&mut verdict, Status::OutOfDomain, why.to_owned());
             }
             Ok(parsed) => {

@@ -298,11 +298,8 @@ impl JudgeText {
         }
         // Whoever renders the messages applies them.
         let none = ChatOptions::default();
-        let options = if is_for_others {
-            &none
-        } else {
-            &settings.options
-        };
+        let own = &settings.options;
+        let options = if is_for_others { &none } else { own };
         let prompts = PromptBuilder::new(
             Arc::clone(&tokenizer),
             &chat,

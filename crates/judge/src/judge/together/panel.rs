@@ -227,11 +227,8 @@ impl Panel {
                 vote.status == Status::Ok && said.is_some()
             };
             let is_tied = combined.votes.iter().any(voting);
-            let what = if is_tied {
-                "the judges are tied on"
-            } else {
-                "no judge that has voted says"
-            };
+            let (tied, unsaid) = ("the judges are tied on", "no judge that has voted says");
+            let what = if is_tied { tied } else { unsaid };
             format!("{what} {}", names[*at])
         });
         Some(why.collect::<Vec<_>>().join("; "))
@@ -290,13 +287,9 @@ impl Panel {
         };
         let judged =
             voting().any(|(_, verdict)| verdict.outcome_source == Some(OutcomeSource::Judge));
-        combined.outcome_source = combined.outcome.map(|_| {
-            if judged {
-                OutcomeSource::Judge
-            } else {
-                OutcomeSource::Rules
-            }
-        });
+        let (judge, rules) = (OutcomeSource::Judge, OutcomeSource::Rules);
+        let source = if judged { judge } else { rules };
+        combined.outcome_source = combined.outcome.map(|_| source);
         for verdict in verdicts {
             combined.usage += verdict.usage;
         }
