@@ -272,15 +272,8 @@ impl VerifySettings {
         // None is known; should there be one, it costs its own row and not the others. A verifier has no state to harm.
         let golds = || pair.references.iter().map(String::as_str);
         let verified = panics::guarded(|| {
-            let by = |verifier: &Verifier| {
-                let verified = verifier.verify_any(golds(), &pair.response, &self.format);
-                let letter = pair.option_letter.as_deref();
-                let said = letter
-                    .filter(|_| verified.equal.is_none() && self.profile == Profile::Strict)
-                    .map(|letter| verifier.verify_any([letter], &pair.response, &self.format));
-                // Another letter may be no letter at all.
-                said.filter(|it| it.equal == Some(true)).unwrap_or(verified)
-            };
+            let letter = pair.option_letter.as_deref();
+            let by = |it: &Verifier| it.verify_any(golds(), letter, &pair.response, &self.format);
             let verified = by(verifier);
             if !against || by(common).equal == verified.equal {
                 return verified;

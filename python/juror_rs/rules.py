@@ -23,7 +23,7 @@ Profile = Literal["strict", "compat", "gsm8k", "official", "strict-match", "flex
 """`strict`: what is mathematically true. `compat`: what Math-Verify 0.9.0 says. The others: plain numbers, as GSM8K's
 scorers find and compare them."""
 
-Status = Literal["decided", "numeric", "unparsed_gold", "unparsed_pred", "no_answer", "too_complex"]
+Status = Literal["decided", "numeric", "unparsed_gold", "unparsed_pred", "no_answer", "ambiguous", "too_complex"]
 """How a verdict was decided, or why it could not be."""
 
 Config = Mapping[str, Any]

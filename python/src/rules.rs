@@ -164,6 +164,7 @@ fn answer(verification: Verification) -> Answer {
         Status::UnparsedGold => "unparsed_gold",
         Status::UnparsedPred => "unparsed_pred",
         Status::NoAnswer => "no_answer",
+        Status::Ambiguous => "ambiguous",
         Status::TooComplex => "too_complex",
     };
     (

@@ -90,7 +90,7 @@ pub(super) struct VerifyArguments {
 const AFTER_HELP: &str = "\
 Each row gives one line {\"id\", \"index\", \"equal\": true|false|null, \"status\", \"method\", \"gold\": […],
 \"pred\": […], \"reason\", \"profile\"}. `equal` is null where it cannot be told; `status` says why: decided,
-numeric, unparsed_gold, unparsed_pred, no_answer, too_complex. A row that is no pair gets a line with
+numeric, unparsed_gold, unparsed_pred, no_answer, ambiguous, too_complex. A row that is no pair gets a line with
 an `error` that says where it stands, and the exit code 3. A gold that is a list holds several, any of which
 is right. In --columns gold and pred are other names of reference and response. A row of lm-eval that another
 filter of its file has too gives no second line.
@@ -304,7 +304,7 @@ fn one(settings: &VerifySettings, gold: &str, pred: &str, explain: bool) -> Resu
         .verifier(None, [None, None])
         .map_err(|error| anyhow!(error))
         .or_usage()?
-        .verify_any([gold], pred, &settings.format);
+        .verify_any([gold], None, pred, &settings.format);
     let mut out = io::stdout().lock();
     if explain {
         write!(
@@ -396,6 +396,7 @@ fn summarise(counts: &Counts, elapsed: Duration) {
             "with a prediction that cannot be read",
         ),
         (Status::NoAnswer, "without an answer"),
+        (Status::Ambiguous, "open: two things may be meant"),
         (
             Status::TooComplex,
             "open: too complex, or beyond what the rules decide",

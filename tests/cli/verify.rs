@@ -122,7 +122,7 @@ fn verdicts_are_tables_with_columns_of_their_rows() {
     assert_eq!(rows[0], header);
     assert!(rows[1].starts_with("9,0,true,decided,"), "{table}");
     assert!(rows[1].ends_with(",strict,=Ann,1/2"), "{table}");
-    assert!(rows[2].starts_with("8,1,,too_complex,"), "{table}");
+    assert!(rows[2].starts_with("8,1,,ambiguous,"), "{table}");
     // Its own table is replaced.
     verify("out.csv", "--quote-formulas").expect(0, &[]);
     assert!(folder.read("out.csv").contains(",'=Ann,1/2"));

@@ -16,6 +16,8 @@ pub enum Status {
     UnparsedPred,
     /// The prediction holds no answer, or refuses to give one.
     NoAnswer,
+    /// Both answers were read, but which of two things is meant is not known: 28 against 28 %.
+    Ambiguous,
     /// The budget of steps ran out, or the case is beyond what can be decided here.
     TooComplex,
 }

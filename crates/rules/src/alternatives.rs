@@ -1,10 +1,15 @@
 //! Other ways to read what was taken for an answer: a verdict of "different" stands only if none of them is equal.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::config::DecimalMark::{self, Point};
-use crate::extract::of_commas;
+use crate::extract::{of_commas, replaced};
 use crate::lexicon::leading;
 use crate::lexicon::numbers::{denominator, roman};
 use crate::lexicon::units::is_unit;
+use crate::pattern;
 
 /// `text`, and what else it may be meant as: groups of three digits, a decimal comma, an age, Roman numerals, a time span, natural logarithms, a unit
 /// or parts after a number, a multiple.
@@ -39,8 +44,17 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
         found.extend(roman(text).map(|it| it.to_string()));
     }
     found.extend(spans(text));
+    found.extend(below_slash(text));
     found.extend(text.contains("log").then(|| text.replace("log", "ln")));
     found
+}
+
+/// `1/2\pi` as `1/(2\pi)`, which many mean by it; `None` where it is not written so.
+pub(crate) fn below_slash(text: &str) -> Option<String> {
+    static PRODUCT: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(^|[^\w.])1/([0-9]+(?:\\pi|π))(\s*(?:$|[^\w\s\\(√^]))"));
+    let by = "${1}1/(${2})${3}";
+    text.contains('/').then(|| replaced(&PRODUCT, text, by))?
 }
 
 /// The time spans that "2:30:45" or "2:30" may be.

@@ -35,7 +35,7 @@ impl Doubts<'_> {
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 15] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 16] = [
             (&|| extract::opposed(stated, said), "one side says the opposite of the other"),
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
@@ -49,6 +49,7 @@ impl Doubts<'_> {
             (&|| other_share(stated, said), "another share"),
             (&|| other_place(stated, said), "a place in a row against a number"),
             (&|| other_rate(gold, pred), "a rate against an amount, or another rate"),
+            (&|| alternatives::below_slash(&gold.text).is_some() != alternatives::below_slash(&pred.text).is_some(), "what stands after a slash may belong below it"),
             (&|| compare::crossed(stated, said), "the order of a cross product counts"),
             (&|| compare::joined_otherwise(a, b, [stated, said]), "the same parts, joined in another way"),
         ];

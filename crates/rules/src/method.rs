@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::config::{Config, Profile};
 use crate::gsm8k::methods::Gsm8kMethod;
 use crate::gsm8k::{self, RuleVerdict};
-use crate::verifier::Verifier;
+use crate::verifier::{Verifier, of_any};
 use crate::{EMULATES, Verification};
 
 /// The ways of finding and comparing final answers that a run can name.
@@ -94,6 +94,18 @@ impl OutcomeRules {
             RulesProfile::Gsm8k => gsm8k::verify(reference, response),
             RulesProfile::Gsm8kMethod(method) => by_method(method, reference, response),
         }
+    }
+
+    /// As [`Verifier::verify_any`]; `None` without a reference.
+    pub fn verify_any<'r>(
+        &self,
+        references: impl IntoIterator<Item = &'r str>,
+        letter: Option<&'r str>,
+        response: &str,
+    ) -> Option<RuleVerdict> {
+        let letter = letter.filter(|_| self.profile == RulesProfile::Strict);
+        let verify = |reference: &str| self.verify(reference, response);
+        of_any(references, letter, verify, |it| it.outcome)
     }
 
     /// Which labelled parts of the reference are right in the response: [`Verifier::parts`]. Empty but under [`RulesProfile::Strict`].

@@ -79,12 +79,13 @@ impl Verifier {
         }
     }
 
-    /// What may hold the answer of a response; `None` where it has no box, and only boxes may, as Math-Verify does not know it.
+    /// What may hold the answer of a response, without what tools gave back; `None` where it has no box, and only boxes may, as Math-Verify does not know it.
     fn answering<'p>(&self, pred: &'p str) -> Option<Cow<'p, str>> {
-        if self.config.boxed_only && self.profile == Profile::Compat {
-            return extract::last_box(pred).map(Cow::Owned);
+        match self.profile {
+            Profile::Compat if self.config.boxed_only => extract::last_box(pred).map(Cow::Owned),
+            Profile::Compat => Some(Cow::Borrowed(pred)),
+            Profile::Strict => Some(extract::without_tool_results(pred)),
         }
-        Some(Cow::Borrowed(pred))
     }
 
     fn gold_config(&self) -> &Config {
@@ -139,6 +140,7 @@ impl Verifier {
             return Vec::new();
         }
         let whole = self.verify(gold, pred).equal;
+        let pred = &*self.answering(pred).unwrap_or_default();
         work::limited(gold.len() + pred.len(), || {
             let side = |text, role, config, gold: &str| {
                 let found = in_parts(extract::extract(text, role, config), text, gold);
@@ -167,40 +169,52 @@ impl Verifier {
         })
     }
 
-    /// As [`Self::verify`], of a response whose answer stands in a `format`, against reference answers any of which is right: the
-    /// verification of the first that is equal, else of the last that cannot be told, else of the first.
+    /// As [`Self::verify`], of a response whose answer stands in a `format`, against reference answers any of which is right: the verification of
+    /// the first that is equal, else of the last that cannot be told, else of the first. Under [`Profile::Strict`] the `letter` of the option that they
+    /// are may be equal where they are open.
     ///
     /// ```
     /// use juror_rules::{AnswerFormat, Config, Profile, Verifier};
     ///
     /// let strict = Verifier::new(Profile::Strict, Config::default());
-    /// let verification = strict.verify_any(["7", "5"], "Of 7, [5].", &AnswerFormat::pattern(r"\[(.*)\]")?);
+    /// let verification = strict.verify_any(["7", "5"], None, "Of 7, [5].", &AnswerFormat::pattern(r"\[(.*)\]")?);
     /// assert_eq!(verification.equal, Some(true));
     /// # Ok::<(), String>(())
     /// ```
     pub fn verify_any<'g>(
         &self,
         golds: impl IntoIterator<Item = &'g str>,
+        letter: Option<&'g str>,
         response: &str,
         format: &AnswerFormat,
     ) -> Verification {
-        let mut golds = golds.into_iter();
-        let first = golds.next().unwrap_or("");
+        let mut golds = golds.into_iter().peekable();
         let Some(answer) = format.answer(response) else {
-            return without_answer(first);
+            return without_answer(golds.peek().unwrap_or(&""));
         };
-        let mut verdict = self.verify(first, answer);
-        for gold in golds {
-            if verdict.equal == Some(true) {
-                break;
-            }
-            let next = self.verify(gold, answer);
-            if next.equal != Some(false) {
-                verdict = next;
-            }
-        }
-        verdict
+        let letter = letter.filter(|_| self.profile == Profile::Strict);
+        let verify = |gold: &str| self.verify(gold, answer);
+        of_any(golds, letter, verify, |it| it.equal).unwrap_or_else(|| verify(""))
     }
+}
+
+/// The verdict on several references, as [`Verifier::verify_any`] chooses it.
+pub(crate) fn of_any<'g, V>(
+    golds: impl IntoIterator<Item = &'g str>,
+    letter: Option<&'g str>,
+    verify: impl Fn(&'g str) -> V,
+    equal: impl Fn(&V) -> Option<bool>,
+) -> Option<V> {
+    let better = |best: Option<V>, gold| match best.as_ref().map(&equal) {
+        Some(Some(true)) => best,
+        known => Some(verify(gold))
+            .filter(|it| known.is_none() || equal(it) != Some(false))
+            .or(best),
+    };
+    let verdict = golds.into_iter().fold(None, better);
+    let is_open = verdict.as_ref().is_some_and(|it| equal(it).is_none());
+    let said = letter.filter(|_| is_open).map(verify);
+    said.filter(|it| equal(it) == Some(true)).or(verdict)
 }
 
 /// One side as it was read.

@@ -112,10 +112,8 @@ impl Term for Expr {
     }
 
     fn is_infinite(&self) -> bool {
-        matches!(
-            self,
-            Self::Constant(Constant::Infinity | Constant::NegativeInfinity)
-        )
+        use Constant as C;
+        matches!(self, Self::Constant(C::Infinity | C::NegativeInfinity))
     }
 
     fn is_matrix(&self) -> bool {

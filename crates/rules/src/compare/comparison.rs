@@ -6,7 +6,7 @@ use crate::verification::Status;
 pub(crate) struct Comparison {
     /// `None`: cannot be told.
     pub equal: Option<bool>,
-    /// [`Status::TooComplex`] where it cannot be told, else [`Status::Decided`] or [`Status::Numeric`].
+    /// [`Status::TooComplex`] or [`Status::Ambiguous`] where it cannot be told, else [`Status::Decided`] or [`Status::Numeric`].
     pub status: Status,
     /// The argument that settled it, see [the room](super).
     pub method: &'static str,

@@ -6,11 +6,12 @@ use super::expressions;
 use super::naming;
 use super::numbers::{self, Value};
 use crate::algebra::{Constant, Expr, Rational};
-use crate::answer::{Quantity, Unit};
+use crate::answer::{Answer, Quantity, Unit};
 use crate::config::BareNumber;
 use crate::lexicon::units::{Dimension, MOLE, NO_DIMENSION, PARTS, TURNS, kin};
 use crate::lexicon::words::{POUNDS, TACIT_PREFIX};
 use crate::parse;
+use crate::verification::Status;
 
 pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Comparison {
     if let (Some(a), Some(b)) = (&gold.currency, &pred.currency)
@@ -18,7 +19,7 @@ pub(super) fn compare(gold: &Quantity, pred: &Quantity, context: &mut Context<'_
     {
         const DOLLARS: [&str; 3] = ["USD", "CAD", "AUD"];
         if DOLLARS.contains(&&**a) && DOLLARS.contains(&&**b) {
-            return Comparison::open("dollars of two countries");
+            return ambiguous("dollars of two countries");
         }
         return context.different("currency", || {
             format!("{a} and {b} are different currencies")
@@ -61,10 +62,18 @@ fn money(gold: &Quantity, pred: &Quantity, context: &mut Context<'_>) -> Compari
     verdict
 }
 
+/// Open, since two things may be meant.
+fn ambiguous(reason: &str) -> Comparison {
+    Comparison {
+        status: Status::Ambiguous,
+        ..Comparison::open(reason)
+    }
+}
+
 /// What a number without its sign is by the settings.
 fn bare_number(it: BareNumber, method: &'static str, reason: &str) -> Comparison {
     match it {
-        BareNumber::Open => Comparison::open(reason),
+        BareNumber::Open => ambiguous(reason),
         BareNumber::Same => Comparison::equal(method),
         BareNumber::Distinct => Comparison::different(method, reason),
     }
@@ -143,7 +152,7 @@ fn both_units(
     }
     let angle = |it: &Unit| it.name.contains("rad") || is_degree(it);
     if (angle(a) || angle(b)) && dimension_a[TURNS] != dimension_b[TURNS] {
-        return Comparison::open("turns against an angle");
+        return ambiguous("turns against an angle");
     }
     if dimension_a[..TURNS] != dimension_b[..TURNS] {
         // "90°" may be said of a temperature.
@@ -160,7 +169,7 @@ fn both_units(
         };
         let vague = mixed(a, b) || mixed(b, a) || kin || moles || parts || of(a, b) || of(b, a);
         if vague && plain(gold, pred, context).equal != Some(false) {
-            return Comparison::open("two units that may be said of one thing");
+            return ambiguous("two units that may be said of one thing");
         }
         return context.different("units", || {
             format!("{} and {} measure different things", a.name, b.name)
@@ -177,10 +186,9 @@ fn both_units(
         let converted = convert(&pred.value, b, a);
         numbers::compare(written(gold), exact(&converted), context)
     };
-    match verdict.equal {
-        Some(true) if verdict.method != "rational" => verdict,
-        None => verdict,
-        _ => verdict.by("units"),
+    match (verdict.equal, verdict.method) {
+        (Some(true), "rational") | (Some(false), _) => verdict.by("units"),
+        _ => verdict,
     }
 }
 
@@ -225,12 +233,13 @@ fn one_unit(
     }
     let (a, b) = in_order_of_sides(with, without, swapped);
     let verdict = plain(a, b, context);
-    // `½nm` may be half of n times m.
-    let lettered = unit.name.len() <= 3 && unit.name.bytes().all(|it| it.is_ascii_alphabetic());
-    if verdict.equal == Some(false) && lettered && !naming::is_constant(&without.value) {
-        let letters = unit.name.chars();
-        let letters = letters.map(|it| Expr::symbol(it.encode_utf8(&mut [0; 4])));
-        let value = expressions::product(with.value.clone(), Expr::Multiply(letters.collect()));
+    // `½nm` may be half of n times m, and `\frac{5m}{s}` has letters for its unit.
+    if verdict.equal == Some(false)
+        && !naming::is_constant(&without.value)
+        && let Ok(Answer::Quantity(letters)) = parse::parse(&unit.name)
+        && letters.unit.is_none()
+    {
+        let value = expressions::product(with.value.clone(), letters.value);
         let as_letters = ordered(&value, without, context, swapped);
         if as_letters.equal == Some(true) {
             return as_letters;
@@ -246,7 +255,7 @@ fn one_unit(
         return ordered(&radians, without, context, swapped);
     }
     if verdict.equal == Some(false) && is_one(unit, TURNS) && expressions::has_pi(&without.value) {
-        return Comparison::open("turns against an angle");
+        return ambiguous("turns against an angle");
     }
     // Basis points may be base pairs, or bits per second.
     if verdict.equal == Some(false) && is_one(unit, PARTS) && without.unit.is_none() {
@@ -254,20 +263,26 @@ fn one_unit(
         let vague = verdict.equal == Some(true) && share(with) == Some(4);
         return Some(verdict)
             .filter(|_| !vague)
-            .unwrap_or_else(|| Comparison::open("basis points against a number"));
+            .unwrap_or_else(|| ambiguous("basis points against a number"));
     }
     verdict
 }
 
-/// A number before one letter that names a unit, as a value and that unit.
+/// A number before one letter that names a unit, or before that and µ, as a value and that unit.
 fn lettered(expr: &Expr) -> Option<(Expr, Unit)> {
     let Expr::Multiply(factors) = expr else {
         return None;
     };
-    let [Expr::Number(value), Expr::Symbol(letter)] = factors.as_slice() else {
-        return None;
+    let (value, name) = match factors.as_slice() {
+        [Expr::Number(value), Expr::Symbol(letter)] => (value, letter.to_string()),
+        [
+            Expr::Number(value),
+            Expr::Symbol(micro),
+            Expr::Symbol(letter),
+        ] if **micro == *"mu" => (value, format!("µ{letter}")),
+        _ => return None,
     };
-    let unit = parse::unit(letter).filter(|unit| unit.dimension.is_some())?;
+    let unit = parse::unit(&name).filter(|unit| unit.dimension.is_some())?;
     Some((Expr::Number(value.clone()), unit))
 }
 

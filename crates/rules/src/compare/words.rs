@@ -8,6 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions::{self, shortened};
+use super::naming;
 use crate::algebra::{self, Constant, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
@@ -60,11 +61,8 @@ fn texts(a: &str, b: &str, context: &Context<'_>) -> Comparison {
     };
     let differ = || {
         context.different("text", || {
-            format!(
-                "“{}” and “{}” differ",
-                shortened(a.to_owned()),
-                shortened(b.to_owned())
-            )
+            let [a, b] = [a, b].map(|it| shortened(it.to_owned()));
+            format!("“{a}” and “{b}” differ")
         })
     };
     match (Meaning::of(&words_a), Meaning::of(&words_b)) {
@@ -310,12 +308,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
 
 /// Is an expression a number, with no letters in it?
 fn is_constant(expr: &Expr) -> bool {
-    !algebra::any(expr, &mut |part| {
-        matches!(
-            part,
-            Expr::Symbol(_) | Expr::Apply(..) | Expr::Constant(Constant::Infinity)
-        )
-    })
+    naming::is_constant(expr) && *expr != Expr::Constant(Constant::Infinity)
 }
 
 /// What kind of answer one is, in a sentence.

@@ -182,14 +182,19 @@ pub(super) fn unit_after<'t>(text: &'t str, boxed: &Boxed) -> &'t str {
     if tail.measured && !unknown { unit } else { "" }
 }
 
-/// The value that words in a box only introduce: 3 of "\\text{The value is }3".
+/// The value that words in a box only introduce: 3 of "\\text{The value is }3" and of "\\text{The value is 3}".
 fn introduced(content: &str) -> Option<&str> {
     let mut commands = ["\\textbf", "\\text", "\\mathrm"].into_iter();
     let rest = commands.find_map(|it| content.strip_prefix(it))?;
     let (said, value) = rest.split_at(super::symbols::group(rest));
     let said = said.trim_matches(['{', '}', ' ', '~']);
     let value = value.trim_start_matches([' ', '~']);
-    let binds = said.ends_with([':', '=']) || words::BINDER.contains(words::last_word(said));
+    let digits = said.find(words::is_digit).filter(|_| value.is_empty());
+    let (said, value) = digits.map_or((said, value), |at| said.split_at(at));
+    let said = said.trim_end();
+    let last = words::last_word(said);
+    let concludes = said.ends_with(',') && words::CONCLUDING.contains(last);
+    let binds = said.ends_with([':', '=']) || words::BINDER.contains(last) || concludes;
     let named = value
         .split_once('=')
         .is_some_and(|(name, _)| name.trim().len() == 1);

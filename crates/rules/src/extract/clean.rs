@@ -90,6 +90,26 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
     Ok(with_other_notations(part, found))
 }
 
+/// A text without what tools gave back, between a pair of their tags: the model has not written it.
+pub(crate) fn without_tool_results(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    if text.contains('<') {
+        for opens in words::TOOL_RESULT.iter() {
+            let closes = opens.replace('<', "</");
+            let own = |part: &'_ str| {
+                let before = part.strip_suffix(&closes)?.rsplit_once(opens)?.0;
+                Some(before.to_owned())
+            };
+            if text.contains(opens) {
+                let parts = text.split_inclusive(&closes);
+                let parts = parts.map(|it| own(it).unwrap_or_else(|| it.to_owned()));
+                text = Cow::Owned(parts.collect());
+            }
+        }
+    }
+    text
+}
+
 /// A text without the marks of its end that a model wrote out: `8[EOS]`, `8<|end_of_text|>`.
 pub(crate) fn without_end_marks(text: &str) -> &str {
     let mut text = text;
@@ -183,7 +203,7 @@ fn with_other_notations(text: Cow<'_, str>, signs: Signs) -> Cow<'_, str> {
 }
 
 /// What a pattern is replaced by; `None` where it is not found.
-pub(super) fn replaced(pattern: &Regex, text: &str, by: impl Replacer) -> Option<String> {
+pub(crate) fn replaced(pattern: &Regex, text: &str, by: impl Replacer) -> Option<String> {
     match pattern.replace_all(text, by) {
         Cow::Borrowed(_) => None,
         Cow::Owned(text) => Some(text),

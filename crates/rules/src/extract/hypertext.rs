@@ -5,15 +5,11 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::clean::replaced;
+use super::words;
 use crate::pattern;
 
 /// How long the attributes of a tag are at most, in bytes.
 const LONGEST: usize = 200;
-/// Tags that only say how a text looks.
-const LOOKS: [&str; 16] = [
-    "b", "i", "u", "em", "strong", "code", "span", "p", "div", "pre", "tt", "mark", "big", "small",
-    "center", "font",
-];
 #[rustfmt::skip]
 const ENTITIES: [(&str, &str); 14] = [
     ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", " "), ("&times;", "×"), ("&minus;", "-"), ("&le;", "≤"),
@@ -27,7 +23,7 @@ pub(super) fn without_tags(text: &str) -> Option<String> {
     // `a<b>c` compares: a tag is closed somewhere.
     let mut closed = vec!["br"];
     if text.contains("</") {
-        let names = LOOKS.into_iter().chain(["sup", "sub"]);
+        let names = words::LOOKS.iter().chain(["sup", "sub"]);
         closed.extend(names.filter(|name| text.contains(&format!("</{name}>"))));
     }
     replaced(&MARK, text, |found: &Captures<'_>| {

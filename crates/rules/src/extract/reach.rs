@@ -49,10 +49,7 @@ pub(super) fn after_hashes<'t>(
     let text = source.text;
     let line = line_end(source, at);
     let range = at..line;
-    if range.len() > reach {
-        return None;
-    }
-    if source.regions.has_box(&range) && !source.open_boxes {
+    if range.len() > reach || source.regions.has_box(&range) && !source.open_boxes {
         return None;
     }
     let is_last = line == text.trim_end().len();

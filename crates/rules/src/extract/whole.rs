@@ -156,10 +156,7 @@ fn opening_choice<'t>(source: Source<'t, '_>) -> Option<Candidate<'t>> {
 pub(super) fn whole_in<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
     let outer = &source.text[range.clone()];
     let trimmed = trim_markup(outer);
-    if trimmed.is_empty() {
-        return None;
-    }
-    if labelled::parts(trimmed).is_some() {
+    if trimmed.is_empty() || labelled::parts(trimmed).is_some() {
         return None;
     }
     if let Some((choice, after)) = choice::whole(trimmed) {

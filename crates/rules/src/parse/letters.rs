@@ -68,35 +68,24 @@ fn keyword(run: &str, next: Option<char>) -> Option<Kind<'_>> {
         "int" if next == Some('_') => Kind::Big(BinderKind::Integral),
         "lim" if next == Some('_') => Kind::Big(BinderKind::Limit),
         "min" | "max" | "abs" | "floor" | "ceil" | "sign" | "sgn" | "gcd" | "lcm" | "det"
-        | "arg" | "Re" | "Im" => {
-            if !opens {
-                return None;
-            }
-            function(run)?
+        | "arg" | "Re" | "Im"
+            if !opens =>
+        {
+            return None;
         }
         "sec" if !(opens || matches!(next, Some('x' | 'y' | 't' | '^' | '²'))) => return None,
         "sh" | "ch" | "th" | "tg" | "ctg" | "deg" | "dim" | "ker" | "Pr" | "Arg" | "sup"
         | "cth" | "LCM" | "ceiling" | "signum" => return None,
         "mu" => Kind::Greek("mu"),
-        _ if run.len() >= 2 => {
-            if let Some(kind) = function(run) {
-                kind
-            } else if run.len() >= 3 {
-                greek(run)?
-            } else {
-                return None;
-            }
-        }
-        _ => return None,
+        _ if run.len() < 2 => return None,
+        _ => function(run).or_else(|| greek(run).filter(|_| run.len() >= 3))?,
     })
 }
 
 /// A function or more with at most three letters of usual variables around them.
 fn parts(run: &str, tight: bool) -> Option<Vec<(usize, Kind<'_>)>> {
-    if run.len() > 16 || words::NO_FUNCTION_IN_RUN.contains(run) {
-        return None;
-    }
-    if !words::FUNCTION_IN_RUN.within(run) {
+    let is_word = run.len() > 16 || words::NO_FUNCTION_IN_RUN.contains(run);
+    if is_word || !words::FUNCTION_IN_RUN.within(run) {
         return None;
     }
     let mut parts = Vec::new();

@@ -82,18 +82,9 @@ pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()>
         return end_row(lexer, table, start);
     }
     let known = command::command(name).is_some() || name.starts_with("mathbb");
-    if (length >= 2 && known && !matches!(name, "in" | "to" | "it" | "pi" | "mu" | "nu" | "xi"))
-        || (!table && known)
-    {
-        lexer.seek(start + 1);
-        return backslash(lexer);
-    }
-    if !table
-        && matches!(
-            lexer.byte(0),
-            Some(b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';' | b'!' | b'%')
-        )
-    {
+    let short = length < 2 || matches!(name, "in" | "to" | "it" | "pi" | "mu" | "nu" | "xi");
+    let sign = |it: u8| b"()[]{},;!%".contains(&it);
+    if known && !(table && short) || !table && lexer.byte(0).is_some_and(sign) {
         lexer.seek(start + 1);
         return backslash(lexer);
     }
@@ -102,16 +93,11 @@ pub(super) fn two_backslashes(lexer: &mut Lexer<'_>, start: usize) -> Parsed<()>
 
 /// A line break. `table`: an environment is open nearby.
 fn end_row(lexer: &mut Lexer<'_>, table: bool, start: usize) -> Parsed<()> {
-    if lexer.in_table() {
-        if lexer.last() != Some(Kind::Row) {
-            return lexer.push(Kind::Row, start);
-        }
-        return Ok(());
+    match (lexer.in_table(), table) {
+        (true, _) if lexer.last() == Some(Kind::Row) => Ok(()),
+        (false, true) => lexer.push(Kind::Other, start),
+        _ => lexer.push(Kind::Row, start),
     }
-    if table {
-        return lexer.push(Kind::Other, start);
-    }
-    lexer.push(Kind::Row, start)
 }
 
 /// The length of the `[4pt]` that sets rows further apart; 0 if there is none.
@@ -182,11 +168,9 @@ pub(super) fn act(lexer: &mut Lexer<'_>, action: Action, start: usize) -> Parsed
         Action::Begin => begin(lexer, start),
         Action::End => {
             let environment = environment_name(lexer);
-            let system = matches!(
-                environment,
-                Some("aligned" | "gathered" | "align" | "align*")
-            ) && lexer.in_table();
-            if system || environment.is_some_and(|name| table(name).is_some()) {
+            let aligned = ["aligned", "gathered", "align", "align*"];
+            let system = |name| aligned.contains(&name) && lexer.in_table();
+            if environment.is_some_and(|it| system(it) || table(it).is_some()) {
                 if lexer.last() == Some(Kind::Row) {
                     lexer.drop_last();
                 }
@@ -213,11 +197,7 @@ pub(super) fn emit(lexer: &mut Lexer<'_>, kind: Kind<'static>, start: usize) -> 
         Kind::Open(bracket) => lexer.open(kind, bracket, start),
         Kind::Close(bracket) => lexer.close(bracket, start),
         Kind::Bar(known) => {
-            let side = if known == Side::Unknown {
-                side.unwrap_or(known)
-            } else {
-                known
-            };
+            let side = side.filter(|_| known == Side::Unknown).unwrap_or(known);
             lexer.push(Kind::Bar(side), start)
         }
         Kind::Relation(_) => {

@@ -17,10 +17,8 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
         Kind::Number(_) => literal::number(parser),
         Kind::Vulgar(numerator, denominator) => {
             parser.skip(1);
-            Ok(Expr::Number(Rational::from_parts(
-                numerator.into(),
-                denominator.into(),
-            )))
+            let value = Rational::from_parts(numerator.into(), denominator.into());
+            Ok(Expr::Number(value))
         }
         Kind::Letter(letter) => {
             if literal::begins_spelled_number(parser) {
@@ -60,15 +58,13 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         Kind::Open(Bracket::Round | Bracket::Square) => bracket(parser),
         Kind::Open(Bracket::Group) => group_operand(parser),
-        Kind::Open(bracket @ (Bracket::Floor | Bracket::Ceiling)) => {
+        Kind::Open(Bracket::Floor) => {
             let inner = parser.within(pratt::expression)?;
-            let floor = bracket == Bracket::Floor;
-            let function = if floor {
-                Function::Floor
-            } else {
-                Function::Ceiling
-            };
-            Ok(Expr::call(function, inner))
+            Ok(Expr::call(Function::Floor, inner))
+        }
+        Kind::Open(Bracket::Ceiling) => {
+            let inner = parser.within(pratt::expression)?;
+            Ok(Expr::call(Function::Ceiling, inner))
         }
         Kind::Bar(Side::Unknown | Side::Left) => {
             parser.skip(1);
@@ -101,13 +97,8 @@ pub(super) fn bracket(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let open = parser.pos();
     let close = parser.mate(open);
     if parser.kind_at(close + 1) == Some(Kind::Underscore) {
-        let digits = (open + 1..close).all(|index| {
-            matches!(
-                parser.kind_at(index),
-                Some(Kind::Number(_) | Kind::Letter('A'..='F'))
-            )
-        });
-        if digits && close > open + 1 {
+        let digit = |it| matches!(it, Some(Kind::Number(_) | Kind::Letter('A'..='F')));
+        if close > open + 1 && (open + 1..close).all(|at| digit(parser.kind_at(at))) {
             let text = parser.source(open + 1, close).to_owned();
             let saved = parser.pos();
             parser.seek(close + 1);
@@ -130,10 +121,7 @@ pub(super) fn bracket(parser: &mut Parser<'_>) -> Parsed<Expr> {
     if parser.has_entries(open) {
         return Err(parser.error("entries where one value belongs"));
     }
-    if matches!(
-        parser.any_kind_at(close),
-        Some(Kind::Close(Bracket::Outward))
-    ) {
+    if parser.any_kind_at(close) == Some(Kind::Close(Bracket::Outward)) {
         return Err(parser.error("an interval without entries"));
     }
     parser.within(pratt::expression)
@@ -205,9 +193,8 @@ pub(super) fn structure(parser: &mut Parser<'_>, structure: Structure) -> Parsed
                 }
                 return Ok(Expr::Call(Function::Binomial, arguments));
             }
-            let above = argument(parser)?;
-            let below = argument(parser)?;
-            Ok(Expr::Call(Function::Binomial, vec![above, below]))
+            let arguments = vec![argument(parser)?, argument(parser)?];
+            Ok(Expr::Call(Function::Binomial, arguments))
         }
         Structure::Overset => {
             parser.skip(1);

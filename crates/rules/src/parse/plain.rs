@@ -1,5 +1,7 @@
 //! Texts without markup.
 
+use crate::lexicon::words;
+
 /// A text without markup: commands for words, braces, emphasis, doubled spaces, and the full stop at the end.
 pub(super) fn plain_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -30,11 +32,7 @@ pub(super) fn plain_text(text: &str) -> String {
             }
             rest = &rest[1 + length..];
             match name {
-                "text" | "textbf" | "textit" | "textrm" | "mathrm" | "mathbf" | "mbox"
-                | "boxed" | "textnormal" | "textsf" | "texttt" | "operatorname" | "emph"
-                | "displaystyle" | "left" | "right" | "mathit" | "bf" | "rm" | "it" | "fbox"
-                | "big" | "Big" | "bigl" | "bigr" | "underline" | "textsc" | "mathsf"
-                | "boldsymbol" => {}
+                _ if words::SETS_TYPE.contains_exactly(name) => {}
                 "quad" | "qquad" => space = true,
                 "dfrac" | "tfrac" | "cfrac" => out.push_str("\\frac"),
                 "leq" | "leqslant" => out.push_str("\\le"),

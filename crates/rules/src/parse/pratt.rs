@@ -138,13 +138,7 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
                 && !is_spaced_word(parser)
         }
         Kind::Greek(_) => !suffix::suffix_follows(parser, parser.pos(), true),
-        // `\frac{\text{m}}{\text{s}}`
-        Kind::Structure(Structure::Fraction)
-            if matches!(parser.ahead(2), Some(Kind::Text(_) | Kind::Name(_)))
-                && suffix::suffix_follows(parser, parser.pos(), true) =>
-        {
-            false
-        }
+        Kind::Structure(Structure::Fraction) if suffix::is_unit_fraction(parser, start) => false,
         Kind::Constant(_)
         | Kind::Structure(
             Structure::Fraction
@@ -205,48 +199,34 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
 
 /// Is this a word of three letters with a space before it, which no product is?
 fn is_spaced_word(parser: &Parser<'_>) -> bool {
-    parser.at(parser.pos()).is_some_and(|token| {
-        token.run >= 3
-            && token.space != Space::Tight
-            && super::letters::is_wordlike(
-                parser.source(parser.pos(), parser.pos() + usize::from(token.run)),
-            )
-    })
+    let at = parser.pos();
+    let run = parser.at(at).map_or(0, |it| usize::from(it.run));
+    run >= 3 && !parser.is_tight_at(at) && super::letters::is_wordlike(parser.source(at, at + run))
 }
 
 /// Is this the "to" of `3 to 4` or the "in" of `x in [0, 1]`?
 fn is_connective(parser: &Parser<'_>) -> bool {
-    let Some(token) = parser.at(parser.pos()) else {
-        return false;
-    };
-    let apart = |index: usize| {
-        parser
-            .at(index)
-            .is_none_or(|token| token.space != Space::Tight)
-    };
-    token.run == 2
-        && match parser.source(parser.pos(), parser.pos() + 2) {
-            "to" => apart(parser.pos()) && apart(parser.pos() + 2),
-            "in" => {
-                apart(parser.pos())
-                    && (apart(parser.pos() + 2)
-                        || matches!(
-                            parser.ahead(2),
-                            Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet)
-                        ))
-            }
+    let at = parser.pos();
+    let apart = |at| !parser.is_tight_at(at);
+    let opens = |it| matches!(it, Some(Kind::Open(_) | Kind::Domain(_) | Kind::EmptySet));
+    parser.at(at).is_some_and(|it| it.run == 2)
+        && apart(at)
+        && match parser.source(at, at + 2) {
+            "to" => apart(at + 2),
+            "in" => apart(at + 2) || opens(parser.ahead(2)),
             _ => false,
         }
 }
 
 /// Is there another bar soon, so that this one opens?
 fn bar_follows(parser: &Parser<'_>) -> bool {
-    (parser.pos() + 1..parser.pos() + 200).any(|index| {
+    let closes = |at| {
         matches!(
-            parser.kind_at(index),
+            parser.kind_at(at),
             Some(Kind::Bar(Side::Unknown | Side::Right))
         )
-    })
+    };
+    (parser.pos() + 1..parser.pos() + 200).any(closes)
 }
 
 /// A primary with its powers, factorials and degree signs.

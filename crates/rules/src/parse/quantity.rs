@@ -108,10 +108,8 @@ fn scientific(parser: &mut Parser<'_>) -> Option<Quantity> {
 fn scientific_number(parser: &mut Parser<'_>, negative: bool) -> Option<Quantity> {
     let mut numeral = *parser.numeral_at(parser.pos())?;
     let mut at = parser.pos() + 1;
-    if parser.at(at)?.kind != Kind::Times {
-        return None;
-    }
-    if parser.small_at(at + 1) != Some(10) || parser.at(at + 2)?.kind != Kind::Caret {
+    let ten = parser.kind_at(at) == Some(Kind::Times) && parser.small_at(at + 1) == Some(10);
+    if !ten || parser.at(at + 2)?.kind != Kind::Caret {
         return None;
     }
     at += 3;

@@ -17,12 +17,8 @@ pub(super) fn letters(lexer: &mut Lexer<'_>) -> Parsed<()> {
     let start = lexer.pos();
     let mut end = start;
     while let Some(&byte) = lexer.bytes().get(end) {
-        let inner = byte == b'\''
-            && end >= start + 2
-            && lexer
-                .bytes()
-                .get(end + 1)
-                .is_some_and(u8::is_ascii_lowercase);
+        let next = lexer.bytes().get(end + 1);
+        let inner = byte == b'\'' && end >= start + 2 && next.is_some_and(u8::is_ascii_lowercase);
         if !byte.is_ascii_alphabetic() && !inner {
             break;
         }
@@ -39,10 +35,9 @@ pub(super) fn letters(lexer: &mut Lexer<'_>) -> Parsed<()> {
         return foreign_word(lexer);
     }
     let run = lexer.text().get(start..end).unwrap_or("");
-    let tight = lexer.is_tight() && matches!(lexer.last(), Some(Kind::Number(_)));
-    if tight && matches!(run, "x" | "X")
-        || run == "x" && matches!(lexer.last(), Some(Kind::Number(_)))
-    {
+    let counted = matches!(lexer.last(), Some(Kind::Number(_)));
+    let tight = lexer.is_tight() && counted;
+    if counted && (run == "x" || tight && run == "X") {
         let following = lexer.text().get(end..).unwrap_or("").trim_start();
         if following.starts_with(|c: char| c.is_ascii_digit()) {
             lexer.seek(end);
@@ -185,12 +180,8 @@ pub(super) fn shifted(
             digits::digits(lexer, at, at + digits)?;
             continue;
         }
-        let Some((character, kind)) = lexer
-            .rest()
-            .chars()
-            .next()
-            .and_then(|c| Some((c, plain(c)?)))
-        else {
+        let next = lexer.rest().chars().next();
+        let Some((character, kind)) = next.and_then(|c| Some((c, plain(c)?))) else {
             break;
         };
         lexer.skip(character.len_utf8());

@@ -137,12 +137,8 @@ pub(super) fn tuple(parser: &mut Parser<'_>) -> Parsed<Answer> {
 
 /// `<1, 2, 3>`.
 pub(super) fn pointed(parser: &mut Parser<'_>) -> Parsed<Answer> {
-    let close = (parser.pos() + 1..parser.limit()).find(|&index| {
-        matches!(
-            parser.any_kind_at(index),
-            Some(Kind::Relation(Operator::Greater))
-        )
-    });
+    let closes = |at: &usize| parser.any_kind_at(*at) == Some(Kind::Relation(Operator::Greater));
+    let close = (parser.pos() + 1..parser.limit()).find(closes);
     let Some(close) = close else {
         return Err(parser.error("a relation without its left side"));
     };

@@ -76,17 +76,19 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
         return false;
     }
     let run = usize::from(token.run);
+    // `k\Omega`
+    let prefixes = run == 1 && matches!(parser.ahead(1), Some(Kind::Greek(_)));
+    if prefixes && suffix_follows(parser, parser.pos(), true) {
+        return true;
+    }
     let letters = parser.source(parser.pos(), parser.pos() + run);
     let rest = || parser.source(1, parser.limit()).split(" of ").next();
     let alone = || start == 0 && rest().is_some_and(|it| units::unit(it).is_some());
     let how = u8::from(spaced) + u8::from(spaced && parser.pos() == 1 && alone());
     let known = if run == 1 {
         // Only right after a number: plain, or "10π" and "2√3" without a command of LaTeX.
-        let value = parser.source(start, parser.pos());
-        let written = spaced
-            && value
-                .chars()
-                .all(|it| it.is_ascii_digit() || ".π√".contains(it));
+        let mut value = parser.source(start, parser.pos()).chars();
+        let written = spaced && value.all(|it| it.is_ascii_digit() || ".π√".contains(it));
         let plain = written || parser.pos() == start + 1 || is_power_of_ten_before(parser);
         plain && is_bare_unit(letters, how) && !is_term_of_formula(parser, start)
     } else {
@@ -99,6 +101,32 @@ pub(super) fn is_unit_letter(parser: &Parser<'_>, start: usize) -> bool {
     known && suffix_follows(parser, parser.pos(), false)
 }
 
+/// Is a fraction of units next: of names, `\frac{\text{m}}{\text{s}}`, or right after a number of letters that are one there, `9.8 \frac{m}{s^2}`?
+pub(super) fn is_unit_fraction(parser: &Parser<'_>, start: usize) -> bool {
+    let (at, spaced) = (parser.pos(), parser.space() != Space::Tight);
+    let is_bare = |at: usize, how| {
+        let run = parser.at(at).map_or(0, |it| usize::from(it.run));
+        run > 0 && is_bare_unit(parser.source(at, at + run), how)
+    };
+    let named = match parser.ahead(2) {
+        Some(Kind::Text(_) | Kind::Name(_)) => true,
+        Some(Kind::Letter(_)) => {
+            let below = parser.mate(at + 1) + 1;
+            // `3 \frac{g}{L}` may be of variables.
+            let lone = parser.mate(below) == at + 6;
+            let before = |at: usize| parser.any_kind_at(at);
+            let number = at == start + 1 && matches!(before(start), Some(Kind::Number(_)));
+            let follows = |it| matches!(it, Some(Kind::Relation(_) | Kind::Comma));
+            (start < 2 || follows(before(start - 1)))
+                && (number || is_power_of_ten_before(parser))
+                && is_bare(at + 2, u8::from(spaced && !lone))
+                && is_bare(below + 1, 1)
+        }
+        _ => false,
+    };
+    named && suffix_follows(parser, parser.pos(), true)
+}
+
 /// Is the term that begins at `start` one of several with letters, as in `2m^2 + 3 m`, or in a fraction?
 fn is_term_of_formula(parser: &Parser<'_>, start: usize) -> bool {
     let before = |back: usize| {
@@ -106,10 +134,8 @@ fn is_term_of_formula(parser: &Parser<'_>, start: usize) -> bool {
             .checked_sub(back)
             .and_then(|at| parser.any_kind_at(at))
     };
-    let in_group = matches!(
-        parser.any_kind_at(parser.limit()),
-        Some(Kind::Close(Bracket::Group))
-    ) && matches!(before(1), Some(Kind::Open(Bracket::Group)))
+    let in_group = parser.any_kind_at(parser.limit()) == Some(Kind::Close(Bracket::Group))
+        && before(1) == Some(Kind::Open(Bracket::Group))
         && matches!(
             before(2),
             Some(Kind::Structure(_) | Kind::Close(Bracket::Group) | Kind::Caret)
@@ -281,50 +307,37 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
                 all_words = false;
             }
             Kind::Caret => {
-                let next = parser.at(at + 1)?;
-                match next.kind {
-                    Kind::Number(_) => {
-                        text.push('^');
-                        text.extend(parser.source(at + 1, at + 2).chars().filter_map(|c| {
-                            char::from_digit(u32::from(super::token::digit(c)?), 10)
-                        }));
-                        at += 1;
-                        // `units^2` is still a label.
-                        labelled = all_words;
-                    }
-                    Kind::Minus => {
-                        text.push_str("^-");
-                        at += 1;
-                    }
-                    Kind::Circle => {
-                        text.push('°');
-                        at += 1;
-                    }
-                    Kind::Open(Bracket::Group) => {
-                        let close = parser.mate(at + 1);
-                        if close > at + 5 || close <= at + 2 {
-                            return None;
-                        }
-                        if parser.at(at + 2)?.kind == Kind::Circle {
-                            text.push('°');
-                        } else {
-                            text.push('^');
-                            for inner in at + 2..close {
-                                let token = parser.at(inner)?;
-                                match token.kind {
-                                    Kind::Minus => text.push('-'),
-                                    Kind::Number(_) => {
-                                        text.push_str(parser.source(inner, inner + 1));
-                                    }
-                                    _ => return None,
-                                }
-                            }
-                        }
-                        at = close;
-                        labelled = all_words;
-                    }
-                    _ => return None,
+                let grouped = parser.at(at + 1)?.kind == Kind::Open(Bracket::Group);
+                let first = at + 1 + usize::from(grouped);
+                let minus = parser.at(first)?.kind == Kind::Minus;
+                let last = if grouped {
+                    parser.mate(at + 1)
+                } else {
+                    first + usize::from(minus)
+                };
+                let inner = first..last + usize::from(!grouped);
+                if !(1..=3).contains(&inner.len()) {
+                    return None;
                 }
+                if parser.at(first)?.kind == Kind::Circle {
+                    text.push('°');
+                } else {
+                    text.push('^');
+                    for inner in inner {
+                        match parser.at(inner)?.kind {
+                            Kind::Minus => text.push('-'),
+                            Kind::Number(_) => {
+                                let digits = parser.source(inner, inner + 1).chars();
+                                let digits = digits.filter_map(super::token::digit);
+                                text.extend(digits.map(|it| char::from(b'0' + it)));
+                            }
+                            _ => return None,
+                        }
+                    }
+                    // `units^2` is still a label.
+                    labelled = all_words;
+                }
+                at = last;
                 all_words = labelled;
             }
             Kind::Number(_)
@@ -346,15 +359,13 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
             }
             Kind::Structure(Structure::Fraction)
                 if at == from
-                    && matches!(parser.at(at + 2)?.kind, Kind::Text(_) | Kind::Name(_)) =>
+                    && matches!(
+                        parser.at(at + 2)?.kind,
+                        Kind::Text(_) | Kind::Name(_) | Kind::Letter(_)
+                    ) =>
             {
-                // `\frac{\text{m}}{\text{s}}`.
                 let (above, below) = (at + 1, parser.mate(at + 1) + 1);
-                let group = |index: usize| {
-                    parser
-                        .at(index)
-                        .is_some_and(|token| token.kind == Kind::Open(Bracket::Group))
-                };
+                let group = |at| parser.kind_at(at) == Some(Kind::Open(Bracket::Group));
                 if !group(above) || !group(below) || parser.mate(below) > from + 24 {
                     return None;
                 }
@@ -375,9 +386,10 @@ pub(super) fn suffix_text(parser: &Parser<'_>, from: usize) -> Option<(String, b
             Kind::Minus
                 if at > from
                     && token.space == Space::Tight
+                    && parser.is_tight_at(at + 1)
                     && matches!(
-                        parser.at(at + 1).map(|next| (next.kind, next.space)),
-                        Some((Kind::Word(_) | Kind::Letter(_), Space::Tight))
+                        parser.kind_at(at + 1),
+                        Some(Kind::Word(_) | Kind::Letter(_))
                     ) =>
             {
                 text.push('-');

@@ -137,8 +137,7 @@ fn upright_name<'t>(lexer: &mut Lexer<'t>, words: &'t str, start: usize, end: us
         && (!unit || matches!(following, Some('(' | '_' | '\\')))
     {
         lexer.seek(end);
-        lexer.push_atom(kind, start)?;
-        return Ok(());
+        return lexer.push_atom(kind, start);
     }
     let letters = words
         .chars()

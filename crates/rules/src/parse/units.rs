@@ -167,7 +167,10 @@ fn exponent(text: &str, power: i8) -> Option<(i8, &str)> {
 /// A unit without the commands and braces of LaTeX.
 fn plain(text: &str) -> String {
     static COMMAND: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\(?:([a-zA-Z]+)|[, ;:!])?"));
-    let text = COMMAND.replace_all(text, |found: &Captures<'_>| {
+    // `\frac{m}{s}`
+    let divides = if text.contains("frac") { "}/{" } else { "}{" };
+    let text = text.replace("}{", divides);
+    let text = COMMAND.replace_all(&text, |found: &Captures<'_>| {
         match found.get(1).map_or("", |it| it.as_str()) {
             "cdot" | "times" => "·",
             "mu" => "µ",
