@@ -16,7 +16,7 @@ use juror_data::rubric::{expected_score, weighted_score};
 use juror_data::verdict::{Confidence, OutcomeSource, ParseRule, Raw, Status, Usage, Verdict};
 use juror_engine::engine::{Completion, FinishReason};
 use juror_engine::text::reasoning::VisibleAnswer;
-use juror_rules::{RuleVerdict, RulesProfile, says_nothing};
+use juror_rules::{RuleVerdict, says_nothing};
 
 /// What is said of a sample that a judge took for none of its domain because it was not sure.
 pub(crate) const NOT_SURE: &str = "the judge is not sure that it knows such samples";
@@ -134,31 +134,14 @@ impl<'a> VerdictBuilder<'a> {
         }
     }
 
-    /// The rules' verdict: of several references the first that decides for the response, else one that cannot tell, else one that decides against it; where it
-    /// is open, the letter of its option may decide for the response.
+    /// The rules' verdict on a sample with all its references.
     fn verify<'s>(&self, subject: &'s Subject) -> &'s RuleVerdict {
         let verify = || {
-            let sample = &subject.sample;
-            let rules = &self.options.outcome_rules;
-            let mut verdict: Option<RuleVerdict> = None;
-            for reference in sample.references() {
-                let next = rules.verify(reference, &sample.student_answer);
-                let is_right = next.outcome == Some(true);
-                if verdict.as_ref().is_none_or(|_| next.outcome != Some(false)) {
-                    verdict = Some(next);
-                }
-                if is_right {
-                    break;
-                }
-            }
-            let is_open = verdict.as_ref().is_none_or(|it| it.outcome.is_none());
-            let is_strict = rules.profile == RulesProfile::Strict;
-            let letter = sample.option_letter.iter().find(|_| is_open && is_strict);
-            let said = letter.map(|letter| rules.verify(letter, &sample.student_answer));
+            let (sample, rules) = (&subject.sample, &self.options.outcome_rules);
+            let (letter, response) = (sample.option_letter.as_deref(), &sample.student_answer);
+            let verdict = rules.verify_any(sample.references(), letter, response);
             // A sample has a reference.
-            said.filter(|it| it.outcome == Some(true))
-                .or(verdict)
-                .unwrap_or_else(|| rules.verify(&sample.reference_answer, &sample.student_answer))
+            verdict.unwrap_or_else(|| rules.verify(&sample.reference_answer, response))
         };
         subject.by_rules.get_or_init(verify)
     }

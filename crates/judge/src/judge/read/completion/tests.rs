@@ -1,5 +1,5 @@
 use super::*;
-use juror_rules::{Config, OutcomeRules};
+use juror_rules::{Config, OutcomeRules, RulesProfile};
 
 #[test]
 fn a_doubtful_token_draws_the_process_towards_one_half() {
