@@ -22,13 +22,16 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// Converts whole rows of panels to f32. `to` may be longer.
     #[inline(always)]
     fn widen_all<V: Vectors>(vectors: V, from: &[Self::Bits], to: &mut [f32]) {
-        widen_rows::<V, Self>(vectors, from, to);
-    }
-
-    /// Whether widening in registers costs less than going through memory, if few rows use the widened numbers.
-    #[inline(always)]
-    fn in_registers<V: Vectors>() -> bool {
-        true
+        let rows = from.as_chunks::<PANEL>().0;
+        for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
+            let to = V::Simd::as_mut_simd_f32s(to).0;
+            match V::Simd::F32_LANES {
+                16 => to.copy_from_slice(&Self::widen::<V, 1>(vectors, from)),
+                8 => to.copy_from_slice(&Self::widen::<V, 2>(vectors, from)),
+                4 => to.copy_from_slice(&Self::widen::<V, 4>(vectors, from)),
+                _ => to.copy_from_slice(&Self::widen::<V, PANEL>(vectors, from)),
+            }
+        }
     }
 
     /// The stored numbers themselves, if they are f32 and need no widening.
@@ -113,16 +116,6 @@ impl Format for F16 {
     fn widen<V: Vectors, const W: usize>(vectors: V, row: &[u16; PANEL]) -> [F32s<V>; W] {
         vectors.widen_halves(row)
     }
-
-    #[inline(always)]
-    fn widen_all<V: Vectors>(vectors: V, from: &[u16], to: &mut [f32]) {
-        vectors.widen_all_halves(from, to);
-    }
-
-    #[inline(always)]
-    fn in_registers<V: Vectors>() -> bool {
-        V::WIDENS_IN_REGISTERS
-    }
 }
 
 impl Format for Bf16 {
@@ -158,24 +151,9 @@ impl Format for Bf16 {
     }
 }
 
-/// [`Format::widen`] for one row of panels after the other.
-#[inline(always)]
-pub(crate) fn widen_rows<V: Vectors, F: Format>(vectors: V, from: &[F::Bits], to: &mut [f32]) {
-    let rows = from.as_chunks::<PANEL>().0;
-    for (from, to) in rows.iter().zip(to.chunks_exact_mut(PANEL)) {
-        let to = V::Simd::as_mut_simd_f32s(to).0;
-        match V::Simd::F32_LANES {
-            16 => to.copy_from_slice(&F::widen::<V, 1>(vectors, from)),
-            8 => to.copy_from_slice(&F::widen::<V, 2>(vectors, from)),
-            4 => to.copy_from_slice(&F::widen::<V, 4>(vectors, from)),
-            _ => to.copy_from_slice(&F::widen::<V, PANEL>(vectors, from)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Bf16, F16, Format, Vectors, widen_rows};
+    use super::{Bf16, F16, Format, Vectors};
     use crate::model::cpu::instructions::{Instructions, Kernel, run};
     use candle_core::{DType, Device, Tensor};
 
@@ -188,11 +166,6 @@ mod tests {
         fn run<V: Vectors>(self, vectors: V) -> Vec<f32> {
             let mut out = vec![0.0; self.0.len()];
             F::widen_all(vectors, &self.0, &mut out);
-            let mut one_by_one = vec![0.0; self.0.len()];
-            widen_rows::<V, F>(vectors, &self.0, &mut one_by_one);
-            let same =
-                |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-            assert!(out.iter().zip(&one_by_one).all(same));
             out
         }
     }

@@ -17,15 +17,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(target_arch = "x86_64")]
-use fearless_simd::kernel;
+use fearless_simd::{Simd as _, kernel};
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
 use pulp::{NullaryFnOnce, Scalar, Simd};
 
-use super::half::{F16, widen_rows};
 use super::panels::PANEL;
-#[cfg(target_arch = "x86_64")]
-use super::prefetch::prefetch;
 
 /// A set of instructions that inner loops are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,9 +232,6 @@ pub(crate) trait Vectors: Copy {
         out
     }
 
-    /// Whether widening half precision in registers is fast; if not, it goes to memory by [`Vectors::widen_all_halves`].
-    const WIDENS_IN_REGISTERS: bool = true;
-
     /// The 16 numbers in half precision of a panel's row in `W` vectors.
     #[inline(always)]
     fn widen_halves<const W: usize>(self, row: &[u16; PANEL]) -> [F32s<Self>; W] {
@@ -248,12 +242,6 @@ pub(crate) trait Vectors: Copy {
             *to = widen_half(simd, *from);
         }
         out
-    }
-
-    /// Converts whole rows of panels in half precision to f32. `to` may be longer.
-    #[inline(always)]
-    fn widen_all_halves(self, from: &[u16], to: &mut [f32]) {
-        widen_rows::<Self, F16>(self, from, to);
     }
 }
 
@@ -370,9 +358,13 @@ impl Vectors for Avx2 {
         self.simd
     }
 
+    /// By the token, whose function has the conversion of half precision too; [`V3`]'s has not, and nothing that has it could be inlined there.
     #[inline(always)]
     fn call<K: Kernel>(self, kernel: K) -> K::Output {
-        self.simd.vectorize(Call(kernel, self))
+        self.token.vectorize(
+            #[inline(always)]
+            || kernel.run(self),
+        )
     }
 
     #[inline(always)]
@@ -385,28 +377,23 @@ impl Vectors for Avx2 {
         out
     }
 
-    /// Many numbers are converted in one call: [`V3`] has no conversion of half precision, and a function that has it cannot
-    /// be inlined into one that has not.
-    const WIDENS_IN_REGISTERS: bool = false;
-
     #[inline(always)]
-    fn widen_all_halves(self, from: &[u16], to: &mut [f32]) {
-        widen_by_f16c(self.token, from, to);
+    fn widen_halves<const W: usize>(self, row: &[u16; PANEL]) -> [F32s<Self>; W] {
+        let halves = widen_by_f16c(self.token, row);
+        let mut out = [self.simd.splat_f32s(0.0); W];
+        for (to, half) in out.iter_mut().zip(&halves) {
+            *to = pulp::cast!(*half);
+        }
+        out
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 kernel!(
-    /// Converts whole rows of panels to f32, and prefetches what lies after them, which is widened next.
-    fn widen_by_f16c(avx2: Avx2, from: &[u16], to: &mut [f32]) {
-        let length = from.len();
-        let rows = from.as_chunks::<PANEL>().0.iter();
-        for (i, (from, to)) in rows.zip(to.as_chunks_mut::<PANEL>().0).enumerate() {
-            if i % 2 == 0 {
-                prefetch(from.as_ptr().wrapping_add(length).cast());
-            }
-            let [a, b] = pulp::cast!(*from);
-            *to = pulp::cast!([_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)]);
-        }
+    /// A panel's row in two vectors.
+    #[inline(always)]
+    fn widen_by_f16c(avx2: Avx2, row: &[u16; PANEL]) -> [[f32; 8]; 2] {
+        let [a, b] = pulp::cast!(*row);
+        pulp::cast!([_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)])
     }
 );

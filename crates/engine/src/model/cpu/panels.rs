@@ -45,7 +45,7 @@ impl<F: Format> Kernel for Multiply<'_, '_, F> {
 
     #[inline(always)]
     fn run<V: Vectors>(mut self, vectors: V) {
-        let few = self.out.len() <= FEW && F::in_registers::<V>();
+        let few = self.out.len() <= FEW;
         // Registers: rows × panels × vectors per panel accumulators, plus one vector per panel and one broadcast.
         match V::Simd::F32_LANES {
             16 => self.columns::<V, 1, 8, 2>(vectors),

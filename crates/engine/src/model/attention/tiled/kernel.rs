@@ -16,7 +16,7 @@ use crate::model::cpu::instructions::{Kernel, Vectors, run};
 use crate::model::cpu::panels::PANEL;
 
 /// Up to this many rows, 16-bit keys and values are widened in registers each time they are used; for more rows a tile is widened to memory once.
-const FEW: usize = 8;
+const FEW: usize = 12;
 
 /// A layer's keys and values of one key head.
 pub(super) struct Cache<'a, F: Format> {
@@ -178,7 +178,7 @@ fn tile<V: Vectors, F: Format>(
     let (next_keys, next_values) = there.split_at(there.len() / 2);
     let next_keys = Ahead::new(cache.keys, next_keys);
     let next_values = Ahead::new(cache.values, next_values);
-    if rows <= FEW && F::in_registers::<V>() || F::plain(cache.keys).is_some() {
+    if rows <= FEW || F::plain(cache.keys).is_some() {
         let (keys, values) = here.split_at(count);
         let keys = Side::<F> {
             bits: cache.keys,

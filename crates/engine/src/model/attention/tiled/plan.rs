@@ -79,13 +79,13 @@ impl Plan {
                 })
             })
             .collect();
-        // Several tasks per thread, unless they would be tiny.
+        // Several tasks per thread, unless they would be tiny; more would widen a shared prefix more often.
         let seen: usize = queries
             .iter()
             .map(|(_, query)| query.seen - query.first)
             .sum();
         let work = 2 * seen * layout.shape.heads * layout.shape.head_dim;
-        let tasks = (4 * threads)
+        let tasks = (2 * threads)
             .min(work / TASK)
             .div_ceil(layout.shape.kv_heads)
             .max(1);

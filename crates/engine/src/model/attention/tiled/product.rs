@@ -65,8 +65,8 @@ impl<F: Format> Product<'_, F> {
     #[inline(always)]
     fn panels<V: Vectors, const W: usize>(&mut self, vectors: V) {
         let Registers { sums, rows: most } = Registers::of::<V>();
-        let most_panels = sums / (W * self.rows.min(most).next_power_of_two());
-        let most_panels = most_panels.clamp(1, 8);
+        let most_panels = (sums / (W * self.rows.min(most))).clamp(1, 8);
+        let most_panels = 1 << most_panels.ilog2();
         let mut panel = 0;
         while panel < self.panels {
             let left = self.panels - panel;
@@ -274,7 +274,7 @@ impl<'a> Ahead<'a> {
 
 /// How much of a product an instruction set's registers hold.
 struct Registers {
-    /// Vectors of sums: half of the registers, or what the most rows need.
+    /// Vectors of sums: as many as leave room for a panel's row and a broadcast number.
     sums: usize,
     rows: usize,
 }
@@ -283,7 +283,7 @@ impl Registers {
     const fn of<V: Vectors>() -> Self {
         let (sums, rows) = match V::Simd::F32_LANES {
             16 => (16, 8),
-            8 => (8, 6),
+            8 => (12, 6),
             _ => (16, 4),
         };
         Self { sums, rows }
@@ -291,7 +291,7 @@ impl Registers {
 
     /// Whether `rows` times `panels` of `vectors` of `lanes` are to be computed at once.
     const fn hold(&self, lanes: usize, vectors: usize, rows: usize, panels: usize) -> bool {
-        let fit = panels == 1 || vectors * rows.next_power_of_two() * panels <= self.sums;
+        let fit = panels == 1 || vectors * rows * panels <= self.sums;
         lanes * vectors == PANEL && rows <= self.rows && fit
     }
 }
