@@ -267,21 +267,13 @@ fn truths(summary: &Summary, rows: &mut Rows) {
 }
 
 fn rewards(summary: &Summary, rows: &mut Rows) {
-    let judged = summary.process.known > 0;
     let mut add = |name, text| rows.push((name, text));
-    let (rewarded, sum) = summary.rewards;
-    add(
-        "mean reward",
-        if rewarded == 0 && summary.count(Status::Ok) == 0 {
-            "–".into()
-        } else if rewarded == 0
-            || (!judged && summary.scored == 0 && rewarded < summary.count(Status::Ok))
-        {
-            "– (the process is not known)".into()
-        } else {
-            format!("{:.3} over {rewarded}", sum / rewarded as f64)
-        },
-    );
+    let mean = match summary.mean_reward() {
+        Some(mean) => format!("{mean:.3} over {}", summary.rewards.0),
+        None if summary.count(Status::Ok) == 0 => "–".into(),
+        None => "– (the process is not known)".into(),
+    };
+    add("mean reward", mean);
     if !summary.criteria.is_empty() {
         let means = summary.criteria.iter();
         let means: Vec<String> = means

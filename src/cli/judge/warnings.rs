@@ -46,6 +46,12 @@ pub(super) fn print(session: &Session, summary: &Summary, quiet: bool) {
             escaped(first)
         ));
     }
+    if !quiet && summary.rewards.0 > 0 && summary.rewards_only_wrong() {
+        say(
+            "WARNING: wrong results have the reward 0 and right ones none, as nothing is known of their process. Repeat it with --reward outcome \
+             and another -o before you use these rewards",
+        );
+    }
     let right = |all: bool| if all { "right" } else { "wrong" };
     let one_thing = summary.says_one_thing();
     if summary.is_at_odds_with_rules() {

@@ -125,12 +125,14 @@ fn the_summary_and_the_consensus_are_for_programs_too() {
         "judge --rules only in.jsonl -o out.jsonl --trials 3 --summary-json summary.json \
         --consensus consensus.jsonl",
     );
-    ran.expect(0, &["consensus"]);
+    ran.expect(0, &["consensus", "right ones none", "--reward outcome"]);
     let summary: Value = serde_json::from_str(&folder.read("summary.json")).unwrap();
     assert_eq!(summary["schema"], 3);
     assert_eq!(summary["verdicts"], 12);
     assert_eq!(summary["by_status"], json!({"ok": 12}));
     assert_eq!(summary["outcome"], json!({"true": 9, "known": 12}));
+    // The three wrong ones alone.
+    assert_eq!(summary["reward"], json!({"known": 3, "mean": null}));
     let consensus = folder.lines("consensus.jsonl");
     assert_eq!(consensus.len(), 4);
     assert_eq!(

@@ -257,10 +257,21 @@ impl Summary {
         Some(refuses.lucky_guesses(self.lucky_guesses, self.right_outcomes))
     }
 
+    /// Have wrong results a reward, and right ones none, since nothing is known of a process?
+    pub fn rewards_only_wrong(&self) -> bool {
+        let unknown = self.process.known == 0 && self.scored == 0;
+        unknown && self.rewards.1 <= 0.0 && self.rewards.0 < self.count(Status::Ok)
+    }
+
+    /// `None` where it would be that of wrong results alone.
+    pub fn mean_reward(&self) -> Option<f64> {
+        let (rewarded, sum) = self.rewards;
+        (rewarded > 0 && !self.rewards_only_wrong()).then(|| sum / rewarded as f64)
+    }
+
     /// The summary as JSON, for programs: counts, no text to be shown. `schema` changes when a key changes its meaning.
     pub fn to_json(&self) -> Value {
         let share = |share: Share| json!({"true": share.count, "known": share.known});
-        let (rewarded, sum) = self.rewards;
         json!({
             "schema": 3,
             "juror": env!("CARGO_PKG_VERSION"),
@@ -271,7 +282,7 @@ impl Summary {
             "process": share(self.process),
             "outcome": share(self.outcome),
             "overall": share(self.overall),
-            "reward": {"known": rewarded, "mean": (rewarded > 0).then(|| sum / rewarded as f64)},
+            "reward": {"known": self.rewards.0, "mean": self.mean_reward()},
             "lucky_guesses": self.lucky_guesses,
             "right_outcomes": self.right_outcomes,
             "likely_lucky": self.likely_lucky(),
