@@ -176,6 +176,24 @@ fn one_trial_is_compared_with_several() {
         (&comparison["verdicts"], &comparison["agree"]),
         (&json!(4), &json!(4))
     );
+    // Tied on a, which the other has right.
+    write(
+        "two.jsonl",
+        &[
+            ("a", &[yes, no]),
+            ("b", &[yes, yes]),
+            ("c", &[no, no]),
+            ("d", &[yes, yes]),
+        ],
+    );
+    let eval = "eval one.jsonl --labels labels.jsonl --compare two.jsonl --json two.json";
+    folder.run_words(eval).expect(0, &[]);
+    let value: Value = serde_json::from_str(&folder.read("two.json")).unwrap();
+    let mcnemar = &value["judges"][1]["against_first"]["overall"]["mcnemar"];
+    assert_eq!(
+        (&mcnemar["only_second"], &mcnemar["only_first"]),
+        (&json!(1), &json!(0))
+    );
 }
 
 /// Where all labels of a task are alike, always that answer would be the best judge.

@@ -74,10 +74,10 @@ impl Comparison {
                     agree += usize::from(task.prediction(one) == task.prediction(other));
                 }
             }
-            // The trials of one sample are not independent: together they are one answer, none where they are tied.
+            // The trials of one sample are not independent: together they are one answer, or none where they are tied.
             let predictions = votes.map(Votes::majority);
             let right = predictions.map(|prediction| prediction == Some(label));
-            if right[0] != right[1] {
+            if right[0] != right[1] && !votes.iter().any(|votes| votes.is_tied()) {
                 only[usize::from(right[1])] += 1;
                 flips.push(Flip {
                     sample: trials[0].sample,

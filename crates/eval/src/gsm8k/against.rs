@@ -116,11 +116,12 @@ impl Against {
             for trial in trials {
                 votes.add(trial.outcome);
             }
+            let label = labelled.filter(|_| !votes.is_tied());
             Some(Judged {
                 response,
                 set,
                 outcome: votes.majority(),
-                label: labelled.and_then(|labelled| labelled.outcome),
+                label: label.and_then(|labelled| labelled.outcome),
             })
         }));
         let all = verdicts.scored.len() + verdicts.without_label;

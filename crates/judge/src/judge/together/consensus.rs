@@ -20,6 +20,10 @@ impl Votes {
         self.no += u32::from(value == Some(false));
     }
 
+    pub fn is_tied(self) -> bool {
+        self.yes == self.no && self.yes > 0
+    }
+
     /// What most trials say; `None` for a tie.
     pub fn majority(self) -> Option<bool> {
         (self.yes != self.no).then_some(self.yes > self.no)
