@@ -48,7 +48,7 @@ pub struct AgainstMethod {
     pub labels: Option<BothAgainstLabels>,
 }
 
-/// A judge and a method against labels.
+/// A judge and a method against labels. The four counts, and so the test, are without responses whose trials are tied.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BothAgainstLabels {
     /// The method's share of right outcomes.
@@ -70,6 +70,7 @@ pub struct Judged<'r> {
     response: &'r Response,
     set: [bool; SET_NAMES.len()],
     outcome: Option<bool>,
+    is_tied: bool,
     label: Option<bool>,
 }
 
@@ -94,11 +95,8 @@ impl Against {
         }
         let given: HashMap<u32, &Labelled> = labels.map_or(HashMap::new(), |labels| {
             let of = |(id, labelled)| Some((samples.place(id)?, labelled));
-            labels
-                .first_ids()
-                .zip(&labels.labelled)
-                .filter_map(of)
-                .collect()
+            let rows = labels.first_ids().zip(&labels.labelled);
+            rows.filter_map(of).collect()
         });
         let mut compared_trials = 0;
         let mut judged: Vec<Judged> = Vec::new();
@@ -116,12 +114,12 @@ impl Against {
             for trial in trials {
                 votes.add(trial.outcome);
             }
-            let label = labelled.filter(|_| !votes.is_tied());
             Some(Judged {
                 response,
                 set,
                 outcome: votes.majority(),
-                label: label.and_then(|labelled| labelled.outcome),
+                is_tied: votes.is_tied(),
+                label: labelled.and_then(|labelled| labelled.outcome),
             })
         }));
         let all = verdicts.scored.len() + verdicts.without_label;
@@ -163,23 +161,24 @@ impl AgainstMethod {
     /// The comparison for the method at `method` in [`Method::ALL`] by a set of labels; `None` if that has none of the questions.
     fn new(judged: &[Judged], method: usize, set: usize) -> Option<Self> {
         let mut confusion = Confusion::default();
-        // Indexed by whether judge and method agree with the label.
-        let mut counts = [[0_usize; 2]; 2];
+        // Indexed by whether judge (2 where its trials are tied) and method agree with the label.
+        let mut counts = [[0_usize; 2]; 3];
         for one in judged.iter().filter(|one| one.set[set]) {
             let said = one.response.readings[method].right[set] == Some(true);
             confusion.add(said, one.outcome);
             if let Some(label) = one.label {
-                counts[usize::from(one.outcome == Some(label))][usize::from(said == label)] += 1;
+                let judge = [usize::from(one.outcome == Some(label)), 2][usize::from(one.is_tied)];
+                counts[judge][usize::from(said == label)] += 1;
             }
         }
-        let [[neither, method_only], [judge_only, both]] = counts;
-        let all = neither + method_only + judge_only + both;
+        let [[neither, method_only], [judge_only, both], tied] = counts;
+        let accuracy = Share::new(both + method_only + tied[1], counts.iter().flatten().sum());
         Some(Self {
             responses: confusion.all(),
             agreement: Share::new(confusion.right(), confusion.all())?,
             kappa: confusion.kappa(),
             confusion,
-            labels: Share::new(both + method_only, all).map(|method_accuracy| BothAgainstLabels {
+            labels: accuracy.map(|method_accuracy| BothAgainstLabels {
                 method_accuracy,
                 both,
                 judge_only,
