@@ -488,7 +488,7 @@ impl Session {
             let mut take = |sample: Option<Consensus>| {
                 let Some(sample) = sample else { return Ok(()) };
                 summary.add(&sample);
-                if sample.is_hard() == Some(true) {
+                if sample.overall_votes.is_split() == Some(true) {
                     let position = self.loaded.samples.position(sample.index);
                     hard.extend(position.map(|position| Hard {
                         position,

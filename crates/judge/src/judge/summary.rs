@@ -89,12 +89,8 @@ impl FirstErrors {
         let share =
             |share: Share| (share.known > 0).then(|| share.count as f64 / share.known as f64);
         let (erroneous, correct) = (share(self.erroneous)?, share(self.correct)?);
-        let sum = erroneous + correct;
-        Some(if sum > 0.0 {
-            2.0 * erroneous * correct / sum
-        } else {
-            0.0
-        })
+        // The inverse of 0 is infinite, and their mean 0.
+        Some(2.0 / (erroneous.recip() + correct.recip()))
     }
 }
 
@@ -238,10 +234,9 @@ impl Summary {
         if let Some(outcome) = by_judge {
             let agrees = verdict.rule_outcome.map(|by_rules| by_rules == outcome);
             self.agreement.add(agrees);
-            let known =
-                self.disagreeing.len() == SHOWN_IDS || self.disagreeing.contains(&verdict.id);
-            if agrees == Some(false) && !known {
-                self.disagreeing.push(verdict.id.clone());
+            let ids = &mut self.disagreeing;
+            if agrees == Some(false) && ids.len() < SHOWN_IDS && !ids.contains(&verdict.id) {
+                ids.push(verdict.id.clone());
             }
         }
         self.tokens += verdict.usage;
@@ -325,12 +320,8 @@ impl Summary {
     /// What the tokens of all verdicts cost, where their price is known; of those that a server had in its cache, and of answers that were known, too.
     pub fn cost(&self) -> Option<f64> {
         let (prompt, answer) = self.price?;
-        let Usage {
-            prompt_tokens,
-            completion_tokens,
-            ..
-        } = self.tokens;
-        Some((prompt_tokens as f64 * prompt + completion_tokens as f64 * answer) / 1e6)
+        let (read, written) = (self.tokens.prompt_tokens, self.tokens.completion_tokens);
+        Some((read as f64 * prompt + written as f64 * answer) / 1e6)
     }
 
     pub fn count(&self, status: Status) -> usize {

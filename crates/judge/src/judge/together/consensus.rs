@@ -129,20 +129,13 @@ pub struct ConsensusSummary {
     pub hard: Share,
 }
 
-impl Consensus {
-    /// Do some trials that vote hold the whole for right, and some for wrong?
-    pub(crate) fn is_hard(&self) -> Option<bool> {
-        self.overall_votes.is_split()
-    }
-}
-
 impl ConsensusSummary {
     pub fn add(&mut self, sample: &Consensus) {
         self.overall.add(sample.overall);
         let Votes { yes, no } = sample.overall_votes;
         self.unanimous
             .add(Some(yes.max(no) as usize == sample.trials));
-        self.hard.add(sample.is_hard());
+        self.hard.add(sample.overall_votes.is_split());
     }
 }
 
