@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::Protocol;
 
-/// A form each: the protocols that read it, perhaps none, and what a prompt that asks for it holds.
+/// A form each: the protocols that read it, perhaps none, and a pattern whose group is what asks for it; what it finds without the group only speaks of the form.
 const FORMS: &str = include_str!("asked_forms.tsv");
 
 impl Protocol {
@@ -12,7 +12,9 @@ impl Protocol {
     pub fn asked_otherwise(&self, prompt: &str) -> Option<(String, Vec<&'static str>)> {
         let find = |line: &'static str| {
             let (names, pattern) = line.split_once('\t')?;
-            let found = Regex::new(pattern).ok()?.find(prompt)?;
+            let pattern = Regex::new(pattern).ok()?;
+            let mut places = pattern.captures_iter(prompt);
+            let found = places.find_map(|place| place.get(1))?;
             Some((
                 found.as_str().to_owned(),
                 names.split_whitespace().collect(),
@@ -92,6 +94,17 @@ mod tests {
                 "[Correct]",
                 &["xverify"],
             ),
+            ("Final judgment: True or False", "Final judgment:", &[]),
+            (
+                "Do not explain, just output JSON without any other text.",
+                "output JSON",
+                &["answer-json", "rubric"],
+            ),
+            (
+                "If the value in \\boxed{} is right, put your verdict in \\boxed{A}",
+                "verdict in \\boxed",
+                &["compass", "compass-cot", "sci-verifier", "first-error"],
+            ),
         ] {
             let expected = Some((asked.to_owned(), names.to_vec()));
             assert_eq!(prime.asked_otherwise(text), expected, "{text}");
@@ -102,6 +115,16 @@ mod tests {
             "Is the student's answer right? The student writes it in \\boxed{}.",
             "The question is about JSON and about [[1, 2], [3, 4]].",
             "Answer True or False.",
+            "Grade the student answer, which is the last \\boxed{} of the response.",
+            "The final verdict is True if the value in \\boxed{} equals the reference.",
+            "Give a verdict of True when the value in \\boxed{} is right.",
+            "The label of the option stands in \\boxed{}.",
+            "Do not output JSON. Never answer in JSON.",
+            "The question may ask the student to return a JSON object.",
+            "Is the student's answer JSON?",
+            "Verdict: A single word, True or False.",
+            "Some solutions end in [[A]] where A is a matrix.",
+            "Steps marked [Correct] were checked already.",
         ] {
             assert_eq!(prime.asked_otherwise(text), None, "{text}");
         }

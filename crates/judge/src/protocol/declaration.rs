@@ -1,21 +1,4 @@
-//! What a protocol's TOML file may say, and what of it cannot be.
-//!
-//! ```toml
-//! description = "one letter: A right, B wrong" template = "letter.txt"        # beside this file; `--prompt FILE` takes its place view = "full"               
-//!   # what of a response the judge is shown reference = "required"         # optional: samples may lack a reference answer compares = false               #
-//! true: two responses, the second as {{ other_answer }} chat = true                    # false: the text is all that the model sees, without its chat template
-//! max_new_tokens = 16            # left out: the model's recommendation, else 2048 stop = ["\nUser:"]             # texts that end an answer sampling = {
-//! temperature = 0.0 } schema = "letter.schema.json"  # a constrained answer is of this JSON schema, or `grammar = "letter.lark"`
-//!
-//! [answer]
-//! form = "labels"                # tags, labels, json, step or rubric
-//! scaffold = "{{ label }}"       # what a constrained judge writes
-//! rules = [{ name = "letter", pattern = '\A\s*([AB])[\s.]*\z' }]
-//!
-//! [answer.labels]
-//! A = { outcome = true }
-//! B = { outcome = false }
-//! ```
+//! What a protocol's TOML file may say (docs/protocols/own.md), and what of it cannot be.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,9 +17,7 @@ const MAX_PATTERN: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub(super) description: String,
-    #[serde(default)]
     pub(super) template: Option<PathBuf>,
-    #[serde(default)]
     pub(super) view: Option<String>,
     #[serde(default = "yes")]
     pub(super) chat: bool,
@@ -47,7 +28,6 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) stop: Vec<String>,
     pub(super) max_new_tokens: Option<usize>,
-    #[serde(default)]
     pub(super) sampling: Option<Sampling>,
     /// Files beside this one.
     pub(super) schema: Option<PathBuf>,

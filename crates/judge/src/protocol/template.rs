@@ -102,12 +102,16 @@ impl PromptTemplate {
         // `{#}` is neither beginning nor end.
         static JINJA: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r"\{%[^%\n]*%\}|\{#[^#\n]*[^#{\n]#\}").ok());
-        // As JSON, and as YAML.
+        // A list or a request's body as JSON, and a list as YAML, from the beginning to the end: a prompt may begin with a conversation.
         static MESSAGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-            let json = r#"(?:\{\s*"messages"\s*:\s*)?\[\s*\{\s*"(?:role|content)"\s*:\s*["\[]"#;
-            let yaml = r"messages:\s+-\s+(?:role|content):|-\s+role:\s*\S+\n\s+content:";
-            Regex::new(&format!(r"\A\s*(?:{json}|{yaml})")).ok()
+            let list = r#"\[\s*\{\s*"(?:role|content)"\s*:\s*["\[](?s:.*)\}\s*\]"#;
+            let body = format!(
+                r#"\{{\s*"(?:[^{{}}]*,\s*")?messages"\s*:\s*{list}(?:(?s:.*)[\]"\del])?\s*(?:\}}\s*)+"#
+            );
+            let yaml = r"(?:messages:\s+-\s+(?:role|content):|-\s+role:\s*\S+\s+content:|-\s+content:.*\n\s+role:).*(?:\n(?:(?:-|\s|messages:).*)?)*";
+            Regex::new(&format!(r"\A\s*(?:{list}|{body}|{yaml})\s*\z")).ok()
         });
+        let text = text.trim_start_matches('\u{feff}');
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         refuse_private_characters(text)?;
@@ -405,6 +409,10 @@ mod tests {
             ),
             format!("- role: system\n  content: s\n- role: user\n  content: |\n    {turns}\n"),
             format!("messages:\n  - content: \"{turns}\"\n    role: user\n"),
+            format!("- role: system\r\n  content: s\r\n\r\n- role: user\r\n  content: {turns}\r\n"),
+            format!(
+                r#"{{"model": "m", "temperature": 0, "messages": [{{"role": "user", "content": "{turns}"}}], "n": 1}}"#
+            ),
         ] {
             let message = PromptTemplate::parse(&list).unwrap_err().to_string();
             assert!(message.contains("--system-prompt"), "{list}: {message}");
@@ -413,9 +421,13 @@ mod tests {
             "- role: a grader\n- content: all",
             "[1] Read.",
             "{\"role\": 1}",
+            "[{\"role\": \"user\", \"content\": \"q\"}]\n\nEnd with [Correct] or {}",
+            "{\"messages\": [{\"role\": \"user\", \"content\": \"q\"}]}\n\u{feff}Is it right?",
+            "- role: user\n  content: q\n\nThe answer is:",
         ] {
             let text = format!("{text}\n{turns}");
-            assert!(PromptTemplate::parse(&text).is_ok(), "{text}");
+            let plain = PromptTemplate::parse(&format!("\u{feff}{text}")).unwrap();
+            assert_eq!(plain.text(), text);
         }
         let private = PromptTemplate::parse("x\n\u{FDD5}").unwrap_err();
         assert!(private.to_string().contains("line 2") && private.to_string().contains("U+FDD5"));
