@@ -114,7 +114,7 @@ pub(crate) fn restates(gold: &str, pred: &str) -> bool {
     match whole(gold) {
         Some(Value::Number(..)) => false,
         Some(gold) if stated.is_some_and(|(_, value)| gold == value) => true,
-        _ => fenced(gold, pred) == Some(true) && !extract::refuses(pred),
+        _ => fenced(gold, pred) == Some(true) && extract::refusal(pred).is_none(),
     }
 }
 

@@ -156,7 +156,8 @@ impl Verifier {
                 return vec![whole; wanted.len()];
             }
             let pred = side(pred, Role::Prediction, &self.config, &gold.text);
-            let pred = pred.as_ref().ok().filter(|side| !side.qualified);
+            let pred = pred.as_ref().ok();
+            let pred = pred.filter(|it| !(it.qualified || it.declines));
             let found = pred.and_then(parts_of);
             let found = found.filter(|_| !gold.qualified).unwrap_or_default();
             let part = |(label, value): &(&str, &str)| {
@@ -244,18 +245,37 @@ fn in_words(response: &str) -> bool {
         && !declines.iter().any(|it| response.contains(it))
 }
 
-/// What is mathematically true.
-fn strict(
-    (reference, gold_config): (&str, &Config),
-    (response, config): (&str, &Config),
-) -> Verification {
+/// What is mathematically true. What stands after a refusal is not equal, unless the reference is one: "I cannot say. There are 3 reasons."
+fn strict(gold: (&str, &Config), (response, config): (&str, &Config)) -> Verification {
     let response = extract::without_end_marks(response);
+    let pred = extract::extract(response, Role::Prediction, config);
+    // "Sorry for the long text. (C)" marks its choice.
+    let sure = |it: &Found<'_>| it.method == "choice" && response.ends_with(')');
+    let declines = pred.as_ref().is_ok_and(|it| it.declines && !sure(it));
+    let declines = declines && extract::refusal(gold.0).is_none();
+    let verdict = of_found(gold, (response, config), pred);
+    if declines && verdict.equal == Some(true) {
+        return Verification {
+            equal: None,
+            status: Status::UnparsedPred,
+            reason: "words before the answer decline to give one".to_owned(),
+            ..verdict
+        };
+    }
+    verdict
+}
+
+/// The verdict on what was found in a response.
+fn of_found<'t>(
+    (reference, gold_config): (&str, &Config),
+    (response, config): (&'t str, &Config),
+    pred: Result<Found<'t>, String>,
+) -> Verification {
     let long = reference.len().max(response.len()) > extract::LONGEST;
     if long && extract::bare(reference) == extract::bare(response) {
         return alike(reference, reference, "written alike");
     }
     let gold = extract::extract(reference, Role::Gold, gold_config);
-    let pred = extract::extract(response, Role::Prediction, config);
     let pred = in_parts(pred, response, gold.as_ref().map_or("", |it| &it.text));
     if let (Ok(gold), Ok(pred)) = (&gold, &pred)
         && let Some((a, b)) = gold.number().zip(pred.number())
@@ -528,8 +548,7 @@ fn read<'t>(
     }
     // A letter that only the parser takes for one may be denied by what stands beside it.
     let lettered = found.method != "choice" && matches!(answer, Ok(Answer::Choice(_)));
-    let denied = lettered && extract::denies(&found.statement);
-    found.qualified |= denied;
+    found.qualified |= lettered && extract::denies(&found.statement);
     Ok(Side { found, answer })
 }
 

@@ -141,7 +141,8 @@ fn answer<'t>(
         let range = at..at + found.end;
         return Some(Candidate::new(found.letters, Form::Choice, range));
     }
-    let markup = leading_markup(rest);
+    let bare = rest.trim_start_matches(['*', '_', ' ', '`', '"', '~', '≈']);
+    let markup = rest.len() - bare.len();
     if let Some(length) = date(&rest[markup..]) {
         let range = start + markup..start + markup + length;
         let text = &source.text[range.clone()];
@@ -307,13 +308,6 @@ fn ends_soon(rest: &str) -> bool {
         || choice::in_brackets(next)
         || words::SUBORDINATING.contains(words::first_word(next))
         || bare.starts_with('\n')
-}
-
-fn leading_markup(text: &str) -> usize {
-    text.len()
-        - text
-            .trim_start_matches(['*', '_', ' ', '`', '"', '~', '≈'])
-            .len()
 }
 
 /// Where something other than blanks, colons and emphasis stands, on this line or the ones below.

@@ -51,13 +51,11 @@ pub(super) fn before_explanation(text: &str) -> usize {
         let closes = closing.any(|it| words::after(head, it).is_some());
         let explains = explains(head);
         let before = text[..start].trim_end();
-        if before.is_empty() || !(closes || explains) {
-            break;
-        }
         // An explanation explains what stands before it only where that is an answer, and concludes nothing itself.
         let concludes =
             |it: &str| words::CONCLUDING.contains(it) && !it.eq_ignore_ascii_case("then");
-        if explains && (!states(before) || words::words_of(&text[start..end]).any(concludes)) {
+        let unclear = || !states(before) || words::words_of(&text[start..end]).any(concludes);
+        if before.is_empty() || !(closes || explains) || explains && unclear() {
             break;
         }
         end = before.len();

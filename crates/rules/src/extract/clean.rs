@@ -112,22 +112,18 @@ pub(crate) fn without_tool_results(text: &str) -> Cow<'_, str> {
 
 /// A text without the marks of its end that a model wrote out: `8[EOS]`, `8<|end_of_text|>`.
 pub(crate) fn without_end_marks(text: &str) -> &str {
-    let mut text = text;
-    loop {
-        let bare = text.trim_end();
-        if !bare.ends_with(['>', ']']) {
-            return text;
-        }
-        let ends = |mark: &&str| {
-            let at = bare.len().checked_sub(mark.len());
-            let end = at.and_then(|at| bare.get(at..));
-            end.is_some_and(|it| it.eq_ignore_ascii_case(mark))
-        };
-        match words::END_MARKS.iter().find(ends) {
-            Some(mark) => text = &bare[..bare.len() - mark.len()],
-            None => return text,
-        }
+    let before = |bare: &str, mark: &str| {
+        let at = bare.len().checked_sub(mark.len())?;
+        bare.get(at..)?.eq_ignore_ascii_case(mark).then_some(at)
+    };
+    let mut rest = text;
+    while let bare = rest.trim_end()
+        && bare.ends_with(['>', ']'])
+        && let Some(at) = words::END_MARKS.iter().find_map(|it| before(bare, it))
+    {
+        rest = &bare[..at];
     }
+    rest
 }
 
 /// What of a text is to be looked at more closely, as a sum of bits: most texts hold nothing of it.

@@ -55,12 +55,8 @@ pub(super) fn reach(text: &str, start: usize) -> (Option<Run>, usize) {
     bounded(text, start, PROSE_DEPTH)
 }
 
-/// Reads bare maths from `start`, however deeply it nests. `None` where there is none.
-pub(super) fn deep_run(text: &str, start: usize) -> Option<Run> {
-    bounded(text, start, usize::MAX).0
-}
-
-fn bounded(text: &str, start: usize, depth: usize) -> (Option<Run>, usize) {
+/// As [`reach`], nested up to `depth`.
+pub(super) fn bounded(text: &str, start: usize, depth: usize) -> (Option<Run>, usize) {
     let mut reader = Reader {
         text,
         lexemes: Lexemes::new(text, start),

@@ -98,6 +98,8 @@ pub(crate) struct Found<'t> {
     pub(crate) qualified: bool,
     /// It may be read in another way too: what differs from it need not be wrong.
     pub(crate) doubtful: bool,
+    /// A phrase of a refusal stands before it: it may be no answer.
+    pub(crate) declines: bool,
     /// What was announced after a box that is the answer.
     pub(crate) later: Vec<Cow<'t, str>>,
     /// The text of the option, where `text` is its letter: "Budding" of "(D) Budding".
@@ -130,6 +132,7 @@ impl Found<'_> {
             statement: Cow::Owned(self.statement.into_owned()),
             qualified: self.qualified,
             doubtful: self.doubtful,
+            declines: self.declines,
             later: (self.later.into_iter())
                 .map(|it| Cow::Owned(it.into_owned()))
                 .collect(),
@@ -172,11 +175,8 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
     if let Some(found) = plain_end::found(text, role, config) {
         return Ok(found);
     }
-    let found = search(text, role, config)?;
-    found
-        .into_iter()
-        .next()
-        .ok_or_else(|| NOTHING_FOUND.to_owned())
+    let first = search(text, role, config)?.into_iter().next();
+    first.ok_or_else(|| NOTHING_FOUND.to_owned())
 }
 
 pub(crate) use clean::{replaced, without_end_marks, without_tool_results};
@@ -185,7 +185,7 @@ pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use mentions::{holds_near_end, mentions_part};
-pub(crate) use no_answer::is_refusal as refuses;
+pub(crate) use no_answer::refusal;
 pub(crate) use qualifiers::{currency_code, deny as denies, dollars, falls, holds, opposed};
 pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 

@@ -53,6 +53,8 @@ struct Search<'t, 'm, 'c> {
     out: Vec<Ranked<'t>>,
     /// Where the last announcement ends, if it says what the answer is not and names none: "The answer is not 12 m/s."
     denied: usize,
+    /// See [`no_answer::refusal`].
+    declined: Option<(usize, bool)>,
     /// Where the last box ends.
     boxed_until: usize,
     /// What is announced after it, and the words between them.
@@ -85,6 +87,7 @@ pub(super) fn search<'t>(
         role,
         out: Vec::new(),
         denied: 0,
+        declined: None,
         boxed_until: usize::MAX,
         later: Vec::new(),
     };
@@ -228,6 +231,13 @@ impl<'t> Search<'t, '_, '_> {
         if reading.range.end <= self.denied || !self.allows(&reading) {
             return;
         }
+        // "42. I give up."
+        let between = |at| self.source.text.get(at..reading.range.start).unwrap_or("");
+        if let Some((at, regrets)) = self.declined
+            && no_answer::refuses(between(at), regrets)
+        {
+            return;
+        }
         let mut text = reading.text;
         let (boxed, mut end) = (method == BOXED, reading.range.end);
         let (mut method, mut option, mut list) = (method, said.option, None);
@@ -283,6 +293,7 @@ impl<'t> Search<'t, '_, '_> {
                 method,
                 qualified,
                 option,
+                declines: self.declined.is_some(),
                 ..said
             },
         });
@@ -346,9 +357,15 @@ impl<'t> Search<'t, '_, '_> {
         if !self.source.regions.boxes.is_empty() && !self.source.open_boxes {
             return Err("the box holds no answer");
         }
-        if no_answer::is_refusal(text) {
-            return Err("the response declines to answer");
-        }
+        self.declined = no_answer::refusal(text);
+        let found = self.unannounced();
+        let declines = "the response declines to answer";
+        found.map_err(|it| self.declined.map_or(it, |_| declines))
+    }
+
+    /// What a text says that announces nothing.
+    fn unannounced(&mut self) -> Result<(), &'static str> {
+        let text = self.source.text;
         if self.source.regions.unclosed.is_some() {
             return Err("the text breaks off within a formula");
         }
@@ -376,19 +393,14 @@ impl<'t> Search<'t, '_, '_> {
             && let Some(reading) = whole_in(self.source, 0..end)
         {
             self.push(40, "whole", reading, 0..end);
-            if !self.out.is_empty() {
-                return Ok(());
+        }
+        for step in [Self::settled, Self::opening, Self::last_sentences] {
+            if self.out.is_empty() {
+                step(self);
             }
         }
-        self.settled();
-        self.opening();
-        if self.out.is_empty() {
-            self.last_sentences();
-        }
-        if self.out.is_empty() {
-            return Err(NOTHING_FOUND);
-        }
-        Ok(())
+        let found = (!self.out.is_empty()).then_some(());
+        found.ok_or(NOTHING_FOUND)
     }
 
     /// The whole text as one answer, or as labelled parts.

@@ -31,7 +31,7 @@ fn result(function: &str, text: &str) -> Value {
         "mathematics" => json!(maths::run(text, 0).map(|run| &text[..run.end])),
         "placeholder" => json!(no_answer::is_placeholder(text)),
         "nothing" => json!(says_nothing(text)),
-        "refusal" => json!(no_answer::is_refusal(text)),
+        "refusal" => json!(no_answer::refusal(text).is_some()),
         "cut off" => json!(no_answer::is_cut_off(text)),
         "formulas" => {
             let formulas = regions.formulas.iter();

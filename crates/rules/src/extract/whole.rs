@@ -275,7 +275,7 @@ pub(super) fn is_product(text: &str) -> bool {
 
 /// Bare mathematics with its unit or base, if the range is nothing else.
 fn mathematics<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
-    let run = maths::deep_run(&source.text[..range.end], range.start)?;
+    let run = maths::bounded(&source.text[..range.end], range.start, usize::MAX).0?;
     let value = &source.text[range.start..run.end];
     let after = source.text.get(run.end..range.end).unwrap_or_default();
     // "10! ways"

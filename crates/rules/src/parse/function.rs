@@ -1,6 +1,6 @@
 //! Functions with a meaning, and what binds variables: Σ, Π, ∫, lim, d/dx.
 
-use super::parser::{Parsed, Parser, inverse, signed};
+use super::parser::{INTEGRAL, Parsed, Parser, inverse, signed};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure};
 use super::{operand, pratt, suffix};
 use crate::algebra::{Binder, BinderKind, Constant, Expr, Function};
@@ -153,7 +153,7 @@ fn function_argument(parser: &mut Parser<'_>, named: Named) -> Parsed<Expr> {
                 | Kind::Constant(_)
                 | Kind::Structure(Structure::Fraction | Structure::Root | Structure::CubeRoot)
         ) && parser.space() != Space::Wide
-            && !(parser.is_in_integral() && is_differential(parser))
+            && !(parser.is_in(INTEGRAL) && is_differential(parser))
             && !suffix::is_unit_letter(parser, start)
             && !applied;
         if !goes_on {
@@ -268,7 +268,7 @@ fn integral(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let body = if is_differential(parser) {
         Expr::integer(1)
     } else {
-        parser.in_integral(pratt::sum)?
+        parser.body(INTEGRAL, pratt::sum)?
     };
     if !is_differential(parser) {
         return Err(parser.error("an integral without its differential"));

@@ -182,8 +182,9 @@ impl<'t> Lexer<'t> {
     pub(super) fn last(&self) -> Option<Kind<'t>> {
         self.tokens.last().map(|token| token.kind)
     }
-    pub(super) fn drop_last(&mut self) {
-        self.tokens.pop();
+    /// Takes back the last token if it ends a row.
+    pub(super) fn drop_row(&mut self) {
+        self.tokens.pop_if(|it| it.kind == Kind::Row);
     }
 
     /// Notes that the last token begins a run of so many letters.

@@ -171,9 +171,7 @@ pub(super) fn act(lexer: &mut Lexer<'_>, action: Action, start: usize) -> Parsed
             let aligned = ["aligned", "gathered", "align", "align*"];
             let system = |name| aligned.contains(&name) && lexer.in_table();
             if environment.is_some_and(|it| system(it) || table(it).is_some()) {
-                if lexer.last() == Some(Kind::Row) {
-                    lexer.drop_last();
-                }
+                lexer.drop_row();
                 return lexer.close(Bracket::Environment, start);
             }
             Ok(())

@@ -52,21 +52,23 @@ const FUNCTIONS: [(&str, Function); 38] = [
 ];
 
 pub(super) fn sign(operator: Operator) -> &'static str {
-    let found = SIGNS.iter().find(|(_, own)| *own == operator);
-    found.map_or("", |(sign, _)| sign)
+    SIGNS
+        .iter()
+        .find(|it| it.1 == operator)
+        .map_or("", |it| it.0)
 }
 
 pub(super) fn relation(sign: &str) -> Option<Operator> {
-    let found = SIGNS.iter().find(|(own, _)| *own == sign);
-    found.map(|(_, operator)| *operator)
+    SIGNS.iter().find(|it| it.0 == sign).map(|it| it.1)
 }
 
 pub(super) fn name(function: Function) -> &'static str {
-    let found = FUNCTIONS.iter().find(|(_, own)| *own == function);
-    found.map_or("", |(name, _)| name)
+    FUNCTIONS
+        .iter()
+        .find(|it| it.1 == function)
+        .map_or("", |it| it.0)
 }
 
 pub(super) fn function(name: &str) -> Option<Function> {
-    let found = FUNCTIONS.iter().find(|(own, _)| *own == name);
-    found.map(|(_, function)| *function)
+    FUNCTIONS.iter().find(|it| it.0 == name).map(|it| it.1)
 }

@@ -1,6 +1,6 @@
 //! What stands between operators: numbers, letters, brackets, roots and fractions.
 
-use super::parser::{Lone, Parsed, Parser, inverse};
+use super::parser::{BARS, Lone, Parsed, Parser, inverse};
 use super::token::{Bracket, Kind, Side, Structure};
 use super::{function, literal, number, pratt, variable};
 use crate::algebra::{Constant, Expr, Function, Rational};
@@ -68,7 +68,7 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         Kind::Bar(Side::Unknown | Side::Left) => {
             parser.skip(1);
-            let inner = parser.in_bars(pratt::expression)?;
+            let inner = parser.body(BARS, pratt::expression)?;
             match parser.peek() {
                 Some(Kind::Bar(Side::Unknown | Side::Right)) => parser.skip(1),
                 _ => return Err(parser.error("a bar is not closed")),
@@ -77,7 +77,7 @@ pub(super) fn operand(parser: &mut Parser<'_>) -> Parsed<Expr> {
         }
         Kind::Norm => {
             parser.skip(1);
-            let inner = parser.in_bars(pratt::expression)?;
+            let inner = parser.body(BARS, pratt::expression)?;
             if !parser.take(Kind::Norm) {
                 return Err(parser.error("a norm is not closed"));
             }

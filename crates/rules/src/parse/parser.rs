@@ -9,6 +9,10 @@ use crate::algebra::{self, Expr, LongNumber};
 /// How often an item may be read again for the other sign of ±.
 const MOST_REPEATS: u32 = 64;
 
+/// What waits for its end while its body is read.
+pub(super) const BARS: usize = 0;
+pub(super) const INTEGRAL: usize = 1;
+
 /// A number that was just read, for what was written beside it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lone {
@@ -29,10 +33,8 @@ struct Place {
     limit: usize,
     /// How deep the recursion is.
     depth: usize,
-    /// How many bars are open in this bracket.
-    bars: usize,
-    /// How many integrals wait for their differential.
-    integrals: usize,
+    /// How many bars are open in this bracket, and how many integrals wait for their differential.
+    waiting: [usize; 2],
     /// Was there a ± in this item?
     both_signs: bool,
     /// Was a value broken off?
@@ -154,8 +156,7 @@ impl<'t> Parser<'t> {
 
     /// The space before the next token.
     pub(super) fn space(&self) -> Space {
-        self.at(self.here.pos)
-            .map_or(Space::Tight, |token| token.space)
+        self.at(self.here.pos).map_or(Space::Tight, |it| it.space)
     }
 
     /// Takes the next token if it is this one.
@@ -188,9 +189,7 @@ impl<'t> Parser<'t> {
             .checked_sub(1)
             .ok_or(ParseError::TooLong { limit: MOST_TOKENS })?;
         if self.here.depth >= Expr::MAX_DEPTH {
-            let at = self
-                .at(self.here.pos)
-                .map_or(0, |token| token.start as usize);
+            let at = self.at(self.here.pos).map_or(0, |it| it.start as usize);
             return Err(ParseError::TooDeep {
                 limit: Expr::MAX_DEPTH,
                 at,
@@ -202,33 +201,17 @@ impl<'t> Parser<'t> {
         Ok(result)
     }
 
-    /// Reads what stands between bars.
-    pub(super) fn in_bars<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        self.here.bars += 1;
+    /// Reads what stands between [`BARS`], or the body of an [`INTEGRAL`] up to its differential.
+    pub(super) fn body(&mut self, of: usize, read: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
+        self.here.waiting[of] += 1;
         let result = read(self)?;
-        self.here.bars -= 1;
+        self.here.waiting[of] -= 1;
         Ok(result)
     }
 
-    /// Is a bar open in this bracket?
-    pub(super) fn is_in_bars(&self) -> bool {
-        self.here.bars > 0
-    }
-
-    /// Reads the body of an integral, up to its differential.
-    pub(super) fn in_integral<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Parsed<T>,
-    ) -> Parsed<T> {
-        self.here.integrals += 1;
-        let result = read(self)?;
-        self.here.integrals -= 1;
-        Ok(result)
-    }
-
-    /// Does an integral wait for its differential?
-    pub(super) fn is_in_integral(&self) -> bool {
-        self.here.integrals > 0
+    /// Is such a body being read?
+    pub(super) fn is_in(&self, of: usize) -> bool {
+        self.here.waiting[of] > 0
     }
 
     /// Reads where a variable is bound.
@@ -323,9 +306,7 @@ impl<'t> Parser<'t> {
 
     /// The counterpart of a bracket.
     pub(super) fn mate(&self, open: usize) -> usize {
-        self.tokens
-            .get(open)
-            .map_or(open, |token| token.mate as usize)
+        self.tokens.get(open).map_or(open, |it| it.mate as usize)
     }
 
     /// Reads all that is inside the bracket that is next, and passes it.
@@ -334,12 +315,10 @@ impl<'t> Parser<'t> {
         if close <= self.here.pos || close >= self.here.limit {
             return Err(self.error("a bracket is not closed"));
         }
-        let bars = std::mem::take(&mut self.here.bars);
-        let integrals = std::mem::take(&mut self.here.integrals);
+        let waiting = std::mem::take(&mut self.here.waiting);
         self.here.pos += 1;
         let result = self.until(close, read)?;
-        self.here.bars = bars;
-        self.here.integrals = integrals;
+        self.here.waiting = waiting;
         self.here.pos += 1;
         Ok(result)
     }

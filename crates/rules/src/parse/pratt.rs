@@ -1,6 +1,6 @@
 //! Sums, products and powers, by how tightly signs bind.
 
-use super::parser::{Parsed, Parser, inverse, signed};
+use super::parser::{BARS, INTEGRAL, Parsed, Parser, inverse, signed};
 use super::token::{Bracket, Kind, Named, Side, Space, Structure, inside};
 use super::{function, operand, suffix};
 use crate::algebra::{Constant, Expr, Function, Rational};
@@ -130,7 +130,7 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
     }
     match kind {
         Kind::Letter(_) => {
-            if parser.is_in_integral() && function::is_differential(parser) {
+            if parser.is_in(INTEGRAL) && function::is_differential(parser) {
                 return false;
             }
             !suffix::is_unit_letter(parser, start)
@@ -159,7 +159,7 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
             ) && suffix::suffix_follows(parser, parser.pos(), false))
         }
         Kind::Name(_) => {
-            if parser.is_in_integral() && function::is_differential(parser) {
+            if parser.is_in(INTEGRAL) && function::is_differential(parser) {
                 return false;
             }
             !suffix::suffix_follows(parser, parser.pos(), false)
@@ -190,9 +190,9 @@ fn continues(parser: &Parser<'_>, kind: Kind<'_>, start: usize) -> bool {
                 && parser.ahead(1) != Some(Kind::Modulo)
         }
         Kind::Open(Bracket::Floor | Bracket::Ceiling) | Kind::Norm => {
-            kind != Kind::Norm || !parser.is_in_bars()
+            kind != Kind::Norm || !parser.is_in(BARS)
         }
-        Kind::Bar(Side::Unknown) => !parser.is_in_bars() && bar_follows(parser),
+        Kind::Bar(Side::Unknown) => !parser.is_in(BARS) && bar_follows(parser),
         _ => false,
     }
 }

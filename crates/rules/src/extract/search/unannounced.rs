@@ -45,9 +45,6 @@ impl Search<'_, '_, '_> {
 
     /// What a text begins with, or all of it before its explanation.
     pub(super) fn opening(&mut self) {
-        if !self.out.is_empty() {
-            return;
-        }
         let end = self.source.text.len();
         if let Some((candidate, qualified)) = opening(self.source) {
             self.push(46, "opening", candidate, 0..end);
