@@ -24,8 +24,17 @@ fn answered(before: &str) -> bool {
     let mut lines = before.lines().rev().filter(|line| !line.trim().is_empty());
     lines.next().is_some_and(|line| {
         let line = line.trim_start_matches(['*', '#', ' ']);
-        line.starts_with("A:") || line.contains("nswer") || line.ends_with('}')
+        let said = line.rsplit_once("nswer").map_or("", |it| it.1);
+        let states = said.contains([':', '='])
+            || said.contains(words::is_digit)
+            || words::has(said, &words::BINDER);
+        let mut boxes = line.split(r"\boxed{").skip(1);
+        line.starts_with("A:")
+            || states
+            || boxes.any(|it| !it.starts_with('}'))
+            || line.ends_with('}')
     }) || before.contains("\n####")
+        || (before.strip_prefix("#### ")).is_some_and(|it| it.starts_with(words::is_digit))
 }
 
 /// Is a sentence an aside in brackets, as in "(Each of the 9 takes 5.)" and "(≈ 37.7 cm²)"? A tuple or a formula has fewer words.

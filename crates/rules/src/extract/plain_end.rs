@@ -182,7 +182,7 @@ fn says_nothing_else(head: &str) -> bool {
     let bytes = head.as_bytes();
     let begins = |line: usize| match &bytes[line..] {
         [b'*' | b'(' | b'-' | b'>', ..] | [b'B', b':' | b')' | b'.', ..] => false,
-        [b'Q' | b'P', ..] => words::QUESTION.begin(&head[line..]).is_none(),
+        [b'Q' | b'P' | b'U' | b'H', ..] => words::QUESTION.begin(&head[line..]).is_none(),
         _ => true,
     };
     let mut next = 0;
