@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-/// What reading a checkpoint gives.
 pub(crate) type Result<T, E = CheckpointError> = std::result::Result<T, E>;
 
 /// An error of a checkpoint: what happened, where, and what to do.
@@ -18,11 +17,7 @@ pub enum CheckpointError {
     #[error("{}: no {file} in this model folder", folder.display())]
     MissingFile { folder: PathBuf, file: String },
     #[error("{}: only pickled weights ({file}). {}", folder.display(), juror_hub::layout::how_to_convert(&folder.display().to_string()))]
-    Pickled {
-        folder: PathBuf,
-        /// One of the pickled files.
-        file: String,
-    },
+    Pickled { folder: PathBuf, file: String },
     #[error(transparent)]
     Hub(#[from] juror_hub::HubError),
     #[error("{source}. If {} is meant as a path: {} holds nothing of that name", path.display(), folder.display())]
@@ -39,18 +34,10 @@ pub enum CheckpointError {
     },
     /// `config.json` is not what this decoder can run.
     #[error("{path}: {message}")]
-    Config {
-        path: String,
-        /// What is wrong with it.
-        message: String,
-    },
+    Config { path: String, message: String },
     /// A weight file, or a shard index, is damaged or refused.
     #[error("{path}: {message}")]
-    Weights {
-        path: String,
-        /// What is wrong with it.
-        message: String,
-    },
+    Weights { path: String, message: String },
     #[error("{model}: the weights do not fit config.json: {message}")]
     Mismatch { model: String, message: String },
     /// A readable checkpoint that cannot be loaded: expert sizes that are no multiple of MXFP4's block, or several GGUF models in one folder.

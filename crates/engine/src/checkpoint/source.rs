@@ -303,7 +303,6 @@ impl EmbeddedModel {
 }
 
 impl PackedFile {
-    /// The bytes of the file.
     pub fn length(&self) -> u64 {
         self.blocks.len() as u64 / 3 * 4
     }

@@ -14,26 +14,21 @@ use juror_hub::layout::{ADAPTER_CONFIG, TAKE_A_CHAT_MODEL, pickled};
 /// The beginning of a Git LFS pointer (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// Classes of `architectures` that write no text, or read more than text: a part of the name, and what they are.
-const CLASSES: [(&str, &str); 15] = [
-    ("ForSequenceClassification", REWARD),
-    ("ForTokenClassification", REWARD),
-    ("RewardModel", REWARD),
-    ("ValueHead", REWARD),
-    ("ForMaskedLM", ENCODER),
-    ("BertModel", ENCODER),
-    ("RobertaModel", ENCODER),
-    ("ForQuestionAnswering", ENCODER),
-    ("VLFor", VISION),
-    ("VLMoeFor", VISION),
-    ("VLChat", VISION),
-    ("VL_", VISION),
-    ("Vision", VISION),
-    ("Llava", VISION),
+/// Classes of `architectures` that write no text, or read sound: parts of their names, and what they are.
+const CLASSES: [(&str, &str); 3] = [
+    (
+        "ForSequenceClassification ForTokenClassification RewardModel ValueHead",
+        "a reward or classification model, which gives scores and writes no text",
+    ),
+    (
+        "ForMaskedLM BertModel RobertaModel ForQuestionAnswering",
+        ENCODER,
+    ),
     ("Whisper", "a speech model, which reads sound"),
 ];
+/// Parts of the names of classes that read images.
+const VISION_CLASSES: &str = "VLFor VLMoeFor VLChat VL_ Vision Llava";
 
-const REWARD: &str = "a reward or classification model, which gives scores and writes no text";
 const ENCODER: &str =
     "an embedding model or another encoder, which gives vectors and writes no text";
 const VISION: &str = "a vision model of a family whose text part is not supported";
@@ -47,10 +42,8 @@ const JUDGES: &str = include_str!("judges_by_size.tsv");
 /// What a checkpoint of an unsupported class is, as far as its configuration tells, and what to use instead.
 pub(super) fn class(class: &str, config: &Value) -> Option<String> {
     // Scores and vectors come first: their families may be supported otherwise.
-    let writes_none = CLASSES
-        .iter()
-        .find(|(part, what)| class.contains(part) && *what != VISION);
-    if let Some((_, what)) = writes_none {
+    let has = |parts: &str| parts.split(' ').any(|part| class.contains(part));
+    if let Some((_, what)) = CLASSES.iter().find(|(parts, _)| has(parts)) {
         return Some(format!("{class} is {what}: {TAKE_A_CHAT_MODEL}"));
     }
     let text = config.get("text_config").unwrap_or(config);
@@ -61,8 +54,7 @@ pub(super) fn class(class: &str, config: &Value) -> Option<String> {
     {
         return Some(format!("{class} is {name}, {state}: {}", instead()));
     }
-    let vision = CLASSES.iter().any(|(part, _)| class.contains(part));
-    if vision || config.get("vision_config").is_some() {
+    if has(VISION_CLASSES) || config.get("vision_config").is_some() {
         return Some(format!("{class} is {VISION}: {}", instead()));
     }
     if config.get("is_encoder_decoder") == Some(&true.into()) {

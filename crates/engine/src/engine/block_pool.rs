@@ -2,7 +2,7 @@
 //!
 //! A block is `block_size` consecutive token positions of one sequence, in every layer. A full block is named by the hash of
 //! its own tokens chained to its predecessor's hash, so equal hashes mean equal whole prefixes and the block can be shared
-//! (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are allocated again, least
+//! (the scheme of vLLM's automatic prefix caching). Unused blocks stay findable until they are allocated again: eviction takes the least
 //! recently used first.
 //!
 //! If blocks take up memory only as they are first used, a pool that handed out every block once before it reused any would
@@ -84,7 +84,6 @@ pub struct BlockPool {
     most_used: usize,
     retired: usize,
     caching: bool,
-    /// See [`Self::lazy`].
     lazy: bool,
 }
 

@@ -111,7 +111,6 @@ struct Launched {
     stage: Stage,
     rows: Vec<LaunchedRow>,
     started: Instant,
-    /// Time spent planning and packing.
     planning: Duration,
     launching: Duration,
     size: StepSize,
@@ -119,7 +118,6 @@ struct Launched {
 }
 
 impl Engine {
-    /// An engine without work.
     pub fn new(model: Box<dyn StepModel>, config: &EngineConfig) -> Result<Self, EngineError> {
         for (name, value) in [
             ("KV blocks", config.blocks),
@@ -171,7 +169,6 @@ impl Engine {
         &self.config
     }
 
-    /// Counters since the engine started.
     pub fn stats(&self) -> Stats {
         self.stats
     }

@@ -85,7 +85,6 @@ impl Next {
     }
 }
 
-/// How a generation goes on.
 #[derive(Debug, Clone)]
 pub enum Then {
     Free,
@@ -137,7 +136,6 @@ impl TokenSet {
         Self { words }
     }
 
-    /// The bits, 32 per word.
     #[cfg(feature = "cuda")]
     pub(crate) fn words(&self) -> &[u32] {
         &self.words

@@ -139,7 +139,6 @@ impl Choices {
 /// What is asked of one row of logits.
 #[derive(Debug, Clone, Copy)]
 pub struct RowRequest<'a> {
-    /// How the token is chosen.
     pub sampling: Sampling,
     pub key: RandomKey,
     /// The index of the token to be chosen, counted from the first generated one.

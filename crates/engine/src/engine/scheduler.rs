@@ -70,7 +70,6 @@ pub(super) struct Scheduler {
     max_sequences: usize,
     max_prefill_chunk: usize,
     context_length: usize,
-    /// See [`Properties::short_context`](super::Properties::short_context).
     short_context: Option<usize>,
     pool: BlockPool,
     /// The blocks of layers with windows, if these are others.
@@ -224,7 +223,6 @@ impl Scheduler {
         self.waiting.len()
     }
 
-    /// The number of admitted sequences.
     pub(super) fn running(&self) -> usize {
         self.running.len()
     }

@@ -33,7 +33,6 @@ pub struct Request {
     pub max_new_tokens: usize,
     pub sampling: Sampling,
     pub random_key: RandomKey,
-    /// Tokens that end the generation.
     pub eos: Arc<[u32]>,
     /// Appends known text, masks choices, ends the generation early.
     pub guide: Option<Box<dyn Guide>>,
@@ -87,7 +86,6 @@ pub struct Completion {
 pub(super) struct Sequence {
     request: Request,
     block_size: usize,
-    /// See [`Properties::short_context`](super::Properties::short_context).
     short_context: Option<usize>,
     tokens: Vec<u32>,
     /// Its number in the order of admissions, which ascends among running sequences; each admission gives a new one.
@@ -130,7 +128,6 @@ pub(super) struct Sequence {
     /// See [`Completion::cached_tokens`]; `None` until first admitted.
     cached_tokens: Option<usize>,
     expected: Vec<(usize, f32)>,
-    /// See [`Completion::logprobs`].
     logprobs: Vec<Option<TokenLogprobs>>,
     timing: Timing,
 }
@@ -150,7 +147,6 @@ pub(super) struct LiveState {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchedRow {
-    /// The sequence, by its [`Sequence::admission`].
     pub(super) admission: u64,
     /// [`Sequence::round`] when it was launched.
     round: u32,

@@ -94,7 +94,6 @@ pub trait LogitsModel: Send {
     /// As [`StepModel::properties`]; scheduling is never asynchronous.
     fn properties(&self) -> Properties;
 
-    /// As [`StepModel::shrink`].
     fn shrink(&mut self, blocks: usize) -> Result<Option<usize>, ModelError>;
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::json_schema;
 
-/// What an answer must be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum GrammarSource {
     /// A JSON value of the schema in this text. Between its parts stand `, ` and `: ` and nothing more, unless the schema says

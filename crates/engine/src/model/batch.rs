@@ -29,7 +29,6 @@ pub struct StepBatch {
 pub struct WindowedTables {
     /// For each row, as [`BatchRow::blocks`]. Blocks that lie behind the window of the row's first token may be any.
     pub blocks: Vec<Vec<u32>>,
-    /// As [`StepBatch::slots`].
     pub slots: Vec<u32>,
 }
 
@@ -64,7 +63,6 @@ pub struct RowState {
 /// What is in a row's slot of recurrent state before its first token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateStart {
-    /// The state before any token.
     Zero,
     /// A copy of this slot, a snapshot.
     Copy(u32),

@@ -642,9 +642,9 @@ impl Loader<'_> {
             return Ok(None);
         }
         if self.keeps_blocks()
-            && let Some((weight, bias)) = self.checkpoint.packed_head_gate(names)?
+            && let Some(weight) = self.checkpoint.packed_head_gate(names)?
         {
-            return Ok(Some(Linear::packed(weight, bias)));
+            return Ok(Some(Linear::packed(weight, None)));
         }
         let (weight, bias) = self.checkpoint.head_gate(names)?;
         Ok(Some(Linear::new(weight, bias, self.precision.weights)?))

@@ -212,7 +212,6 @@ impl fmt::Display for WeightType {
     }
 }
 
-/// `--quantize`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantization {
     /// See [`WeightType::Q8_0`]; CPU.

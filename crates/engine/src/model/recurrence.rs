@@ -146,7 +146,6 @@ impl RecurrentStates {
         }
     }
 
-    /// Slots, numbered from 0.
     pub fn slots(&self) -> usize {
         self.slots
     }

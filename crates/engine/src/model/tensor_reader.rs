@@ -433,15 +433,9 @@ impl TensorReader<'_> {
     }
 
     /// As [`Self::head_gate`], for the CPU, in the blocks in which a GGUF file stores it.
-    pub(super) fn packed_head_gate(
-        &self,
-        names: &[String],
-    ) -> Result<Option<(PackedMatrix, Option<Tensor>)>> {
+    pub(super) fn packed_head_gate(&self, names: &[String]) -> Result<Option<PackedMatrix>> {
         let weight = format!("{}.weight", names[0]);
-        let Some(weight) = self.packed(&[weight], Some(&self.gate_rows()))? else {
-            return Ok(None);
-        };
-        Ok(Some((weight, None)))
+        self.packed(&[weight], Some(&self.gate_rows()))
     }
 
     /// The norm of queries, or of keys, by head or of all heads together.

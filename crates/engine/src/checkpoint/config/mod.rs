@@ -33,7 +33,6 @@ use juror_hub::layout::CONFIG_FILE;
 /// The longest supported context: how many positions get rotary angles.
 pub(crate) const MAX_POSITIONS: usize = 1 << 17;
 
-/// The experts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Experts {
     /// Experts in a layer, `num_experts` or `num_local_experts`.
@@ -94,9 +93,7 @@ pub struct SecondRope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullLayers {
     pub layers: Vec<bool>,
-    /// Their key and value heads.
     pub kv_heads: usize,
-    /// The width of their heads.
     pub head_dim: usize,
     /// Whether their values are their projected keys, before these are normed and rotated.
     pub(crate) keys_are_values: bool,
@@ -182,7 +179,6 @@ pub struct ModelConfig {
     pub layers_ahead: usize,
     /// How linear layers are stored, if not number by number.
     pub quantization: Option<Quantization>,
-    /// The activation in feed-forward layers.
     pub activation: Activation,
     /// Whether the output head is the embedding table.
     pub tie_embeddings: bool,

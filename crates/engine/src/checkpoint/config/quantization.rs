@@ -7,7 +7,6 @@ use crate::checkpoint::Result;
 use crate::checkpoint::families::{Family, Part};
 use crate::checkpoint::weights::Layout;
 
-/// How linear layers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantization {
     Fp8(Fp8Scales),
@@ -53,7 +52,6 @@ pub struct IntegerForm {
     pub(crate) ordered: bool,
 }
 
-/// Zero points of whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Zeros {
     Stored,

@@ -10,8 +10,8 @@ use super::{
     SecondRope, SharingLayers, quantization, recurrent, rope,
 };
 use crate::checkpoint::families::{
-    Bias, FAMILIES, Factor, Family, Gate, Part, Setting, SharedWidth, Unrotated, Windows, Wrapper,
-    wrappers,
+    Bias, FAMILIES, Factor, Family, Gate, Part, SharedWidth, Unrotated, Windows, Wrapper, pairs,
+    settings, wrappers,
 };
 use crate::checkpoint::{Result, unsuitable};
 
@@ -25,8 +25,8 @@ pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig> {
         text_part: wrapper.is_some(),
         ..model(&keys, family)?
     };
-    for (key, setting) in family.fixed {
-        keys.must_be(key, setting.value())?;
+    for (key, value) in settings(family.fixed) {
+        keys.must_be(key, value)?;
     }
     for key in "is_encoder_decoder add_cross_attention tie_encoder_decoder".split(' ') {
         keys.must_be(key, false)?;
@@ -38,17 +38,6 @@ pub(super) fn parse(value: &Value, path: &str) -> Result<ModelConfig> {
     keys.get("is_decoder");
     keys.all_asked_for()?;
     Ok(config)
-}
-
-impl Setting {
-    pub(in crate::checkpoint) fn value(self) -> Value {
-        match self {
-            Self::Flag(flag) => flag.into(),
-            Self::Size(size) => size.into(),
-            Self::Number(number) => number.into(),
-            Self::Text(text) => text.into(),
-        }
-    }
 }
 
 /// The family of a configuration, and what it is wrapped in if it is the text part of a model that reads images too.
@@ -139,28 +128,28 @@ fn in_plain_keys(
         let tied = plain.entry("tie_word_embeddings");
         tied.or_insert(wrapper.ties.into());
     }
-    for (theirs, plain_name) in family.renamed {
-        let Some(value) = plain.remove(*theirs) else {
+    for (theirs, plain_name) in pairs(family.renamed) {
+        let Some(value) = plain.remove(theirs) else {
             continue;
         };
-        let other = plain.get(*plain_name).filter(|other| !other.is_null());
+        let other = plain.get(plain_name).filter(|other| !other.is_null());
         if other.is_some() && value.is_null() {
             continue;
         }
         if other.is_some_and(|other| !same(other, &value)) {
             return keys.fail(format!("{theirs} and {plain_name} differ"));
         }
-        plain.insert((*plain_name).into(), value);
+        plain.insert(plain_name.into(), value);
     }
-    for (key, setting) in family.defaults {
+    for (key, value) in settings(family.defaults) {
         // Null is as good as none, but for a window, where it says that there is none, sizes of heads, which follow from others then,
         // and layers' inputs, where transformers refuses it.
-        let null_says = ["sliding_window", "num_key_value_heads", "head_dim"].contains(key)
+        let null_says = ["sliding_window", "num_key_value_heads", "head_dim"].contains(&key)
             || key.ends_with("size_per_layer_input");
-        if plain.get(*key).is_some_and(Value::is_null) && !null_says {
-            plain.remove(*key);
+        if plain.get(key).is_some_and(Value::is_null) && !null_says {
+            plain.remove(key);
         }
-        plain.entry(*key).or_insert_with(|| setting.value());
+        plain.entry(key).or_insert(value);
     }
     if let Some(key) = family.rotary_width
         && let Some(width) = plain.remove(key).filter(|width| !width.is_null())

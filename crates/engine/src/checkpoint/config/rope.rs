@@ -27,7 +27,6 @@ pub struct PositionScale {
     pub original_positions: f64,
 }
 
-/// How rotary angles are stretched.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
     None,
@@ -42,7 +41,6 @@ pub enum RopeScaling {
         /// All are divided by this, `factor`.
         factor: f64,
     },
-    /// Llama 3.1's way.
     Llama3 {
         /// Low frequencies are divided by this, `factor`.
         factor: f64,

@@ -27,6 +27,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
+use serde_json::Value;
 
 mod rows;
 
@@ -164,7 +165,6 @@ impl TensorName {
 
 const TENSORS: &str = include_str!("tensors.tsv");
 
-/// The rows of each group.
 static GROUPS: LazyLock<HashMap<&str, Vec<TensorName>>> = LazyLock::new(|| {
     let (mut groups, mut name) = (HashMap::<_, Vec<_>>::new(), "");
     for line in TENSORS.lines().filter(|line| !line.starts_with('#')) {
@@ -189,13 +189,17 @@ pub(crate) enum Bias {
     Key(&'static str),
 }
 
-/// The value of a key of config.json.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Setting {
-    Flag(bool),
-    Size(usize),
-    Number(f64),
-    Text(&'static str),
+/// What a row writes as `name=other name=other`.
+pub(crate) fn pairs(words: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    words.split(' ').filter_map(|word| word.split_once('='))
+}
+
+/// Keys of config.json and their values, of a row's `rms_norm_eps=1e-6 norm_type=rms`: JSON, or else a text.
+pub(crate) fn settings(words: &'static str) -> impl Iterator<Item = (&'static str, Value)> {
+    pairs(words).map(|(key, value)| {
+        let read = serde_json::from_str(value);
+        (key, read.unwrap_or_else(|_| value.into()))
+    })
 }
 
 /// Which layers have a window over the last keys.
@@ -250,7 +254,6 @@ pub enum Scores {
     Sigmoid,
 }
 
-/// What something is multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Factor {
     /// What it is in a plain decoder.
@@ -319,11 +322,11 @@ pub struct Family {
     /// What stands before a layer's number in Safetensors.
     pub(crate) layers: &'static str,
     /// Its own names for keys of config.json, and transformers' names for them.
-    pub(crate) renamed: &'static [(&'static str, &'static str)],
-    /// What keys are taken to be where config.json leaves them out.
-    pub(crate) defaults: &'static [(&'static str, Setting)],
+    pub(crate) renamed: &'static str,
+    /// What keys are taken to be where config.json leaves them out, as [`settings`] reads it.
+    pub(crate) defaults: &'static str,
     /// Keys that may have one value only.
-    pub(crate) fixed: &'static [(&'static str, Setting)],
+    pub(crate) fixed: &'static str,
     /// Keys of its files that do not change the result, with spaces between them.
     pub(crate) without_effect: &'static str,
     /// Whether the width of a head is `hidden_size / num_attention_heads` where config.json leaves it out.
@@ -386,13 +389,13 @@ pub struct Family {
     /// Whether the projection of queries has, behind each head's, as many rows of a gate for what the head returns.
     pub(crate) gates_heads: bool,
     /// Keys of config.json that its GGUF files, or its older ones, have no keys for.
-    pub(crate) gguf_lacks: &'static [(&'static str, Setting)],
+    pub(crate) gguf_lacks: &'static str,
     /// The same of `rope_scaling`.
-    pub(crate) gguf_rope: &'static [(&'static str, Setting)],
+    pub(crate) gguf_rope: &'static str,
     /// Whether the converter to GGUF puts the two rows of a rotary pair side by side.
     pub(crate) gguf_pairs: bool,
     /// Numbers of config.json that GGUF files may have, and their keys there.
-    pub(crate) gguf_numbers: &'static [(&'static str, &'static str)],
+    pub(crate) gguf_numbers: &'static str,
     /// The number of layers of the one size whose scores are scaled by the width of the residual stream for each head; files do not say.
     pub(crate) gguf_wide_scores: Option<usize>,
     /// How its router weighs experts, as GGUF numbers it (`expert_gating_func`).
@@ -417,7 +420,6 @@ pub(crate) struct Wrapper {
 /// Classes with towers for images or sound, one a line: class, `model_type`, that of the text part, and `tied` for a head that is the table.
 const WRAPPERS: &str = include_str!("wrappers.tsv");
 
-/// All classes with towers.
 pub(crate) fn wrappers() -> impl Iterator<Item = Wrapper> {
     WRAPPERS.lines().filter_map(|line| {
         let mut words = line.split('\t');
@@ -547,7 +549,7 @@ impl PartialEq for Family {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{FAMILIES, GROUPS, Part, TENSORS, WRAPPERS, wrappers};
+    use super::{FAMILIES, GROUPS, Part, TENSORS, WRAPPERS, settings, wrappers};
 
     #[test]
     fn every_line_of_tensors_is_read_and_every_group_is_there() {
@@ -564,6 +566,33 @@ mod tests {
             .flat_map(|one| one.tensors.split(' '))
             .collect();
         assert_eq!(named, GROUPS.keys().copied().collect());
+    }
+
+    #[test]
+    fn every_word_of_the_settings_is_read() {
+        for family in FAMILIES {
+            for words in [
+                family.defaults,
+                family.fixed,
+                family.gguf_lacks,
+                family.gguf_rope,
+                family.renamed,
+                family.gguf_numbers,
+            ] {
+                let read = settings(words).filter(|(key, value)| !key.is_empty() && value != "");
+                let words: Vec<&str> = words.split_whitespace().collect();
+                assert_eq!(read.count(), words.len(), "{family:?}: {words:?}");
+            }
+        }
+        let read: Vec<_> = settings("a=1 b=1e-6 c=true d=per_layer").collect();
+        let values = [1.into(), 1e-6.into(), true.into(), "per_layer".into()];
+        assert_eq!(
+            read,
+            ["a", "b", "c", "d"]
+                .into_iter()
+                .zip(values)
+                .collect::<Vec<_>>()
+        );
     }
 
     #[test]

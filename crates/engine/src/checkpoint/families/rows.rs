@@ -1,11 +1,9 @@
 //! The table of families.
 
 use super::{
-    Bias, ExpertKeys, Factor, Family, FullLayerKeys, Gate, HeadNorms, Scores, Setting, SharedWidth,
+    Bias, ExpertKeys, Factor, Family, FullLayerKeys, Gate, HeadNorms, Scores, SharedWidth,
     Unrotated, Windows,
 };
-
-use Setting::{Flag, Number, Size, Text};
 
 /// A decoder without anything of its own.
 const PLAIN: Family = Family {
@@ -15,9 +13,9 @@ const PLAIN: Family = Family {
     gguf: &[],
     tensors: "layer",
     layers: "model.layers",
-    renamed: &[],
-    defaults: &[],
-    fixed: &[],
+    renamed: "",
+    defaults: "",
+    fixed: "",
     without_effect: "",
     divides_width: false,
     own_keys: false,
@@ -53,10 +51,10 @@ const PLAIN: Family = Family {
     proportional: None,
     norms_values: false,
     gates_heads: false,
-    gguf_lacks: &[],
-    gguf_rope: &[],
+    gguf_lacks: "",
+    gguf_rope: "",
     gguf_pairs: false,
-    gguf_numbers: &[],
+    gguf_numbers: "",
     gguf_wide_scores: None,
     gguf_gating: 1,
     gguf_yarn_factor: false,
@@ -84,7 +82,7 @@ const MIXTURE: ExpertKeys = ExpertKeys {
 };
 
 /// transformers' default where Qwen's files leave out from which layer on there are windows.
-const QWEN_WINDOWS: &[(&str, Setting)] = &[("max_window_layers", Size(28))];
+const QWEN_WINDOWS: &str = "max_window_layers=28";
 
 /// Every family. Of several with the same name in GGUF a file's tensors and window decide.
 pub(crate) const FAMILIES: &[Family] = &[
@@ -119,10 +117,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["qwen3moe"],
         tensors: "layer head_norms experts",
         defaults: QWEN_WINDOWS,
-        fixed: &[
-            ("use_qk_norm", Flag(true)),
-            ("shared_expert_intermediate_size", Size(0)),
-        ],
+        fixed: "use_qk_norm=true shared_expert_intermediate_size=0",
         windows: Windows::Switched,
         experts: Some(ExpertKeys {
             normalise: Some("norm_topk_prob"),
@@ -146,10 +141,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["qwen35moe"],
         tensors: "layer head_norms post_attention_norm delta experts shared_expert",
         // There are experts alone.
-        defaults: &[
-            ("partial_rotary_factor", Number(0.25)),
-            ("intermediate_size", Size(1)),
-        ],
+        defaults: "partial_rotary_factor=0.25 intermediate_size=1",
         experts: Some(ExpertKeys {
             shared: Some(SharedWidth::Width("shared_expert_intermediate_size")),
             stacked: true,
@@ -163,13 +155,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         classes: &["Qwen3NextForCausalLM"],
         model_types: &["qwen3_next"],
         tensors: "layer head_norms post_attention_norm delta joined_delta experts shared_expert",
-        defaults: &[
-            ("partial_rotary_factor", Number(0.25)),
-            ("full_attention_interval", Size(4)),
-            ("head_dim", Size(256)),
-            ("intermediate_size", Size(5632)),
-            ("norm_topk_prob", Flag(true)),
-        ],
+        defaults: "partial_rotary_factor=0.25 full_attention_interval=4 head_dim=256 intermediate_size=5632 \
+            norm_topk_prob=true",
         theta: Some(10_000.0),
         experts: Some(ExpertKeys {
             normalise: Some("norm_topk_prob"),
@@ -184,7 +171,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["qwen3_vl_moe_text"],
         tensors: "layer head_norms experts",
         divides_width: true,
-        defaults: &[("intermediate_size", Size(5632))],
+        defaults: "intermediate_size=5632",
         // Its router always divides.
         without_effect: "norm_topk_prob",
         theta: Some(500_000.0),
@@ -215,7 +202,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["mistral"],
         gguf: &["llama"],
         divides_width: true,
-        defaults: &[("sliding_window", Size(4096))],
+        defaults: "sliding_window=4096",
         windows: Windows::All,
         gguf_pairs: true,
         ..PLAIN
@@ -228,12 +215,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["llama"],
         tensors: "layer sparse_experts",
         divides_width: true,
-        defaults: &[
-            ("num_key_value_heads", Size(8)),
-            ("rms_norm_eps", Number(1e-5)),
-            ("num_experts_per_tok", Size(2)),
-            ("num_local_experts", Size(8)),
-        ],
+        defaults: "num_key_value_heads=8 rms_norm_eps=1e-5 num_experts_per_tok=2 num_local_experts=8",
         theta: Some(1_000_000.0),
         windows: Windows::All,
         experts: Some(ExpertKeys {
@@ -251,11 +233,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["ministral3"],
         gguf: &["mistral3"],
         divides_width: true,
-        defaults: &[
-            ("head_dim", Size(128)),
-            ("num_key_value_heads", Size(8)),
-            ("rms_norm_eps", Number(1e-5)),
-        ],
+        defaults: "head_dim=128 num_key_value_heads=8 rms_norm_eps=1e-5",
         must_stretch: true,
         scales_by_position: true,
         windows: Windows::All,
@@ -272,11 +250,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         tensors: "layer fused_qkv fused_gate_up",
         divides_width: true,
         theta: Some(10_000.0),
-        fixed: &[
-            ("full_attn_mod", Size(1)),
-            ("interpolate_factor", Size(1)),
-            ("lm_head_bias", Flag(false)),
-        ],
+        fixed: "full_attn_mod=1 interpolate_factor=1 lm_head_bias=false",
         windows: Windows::All,
         ..PLAIN
     },
@@ -304,7 +278,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["glm4v_text"],
         tensors: "layer fused_gate_up glm4",
         divides_width: true,
-        defaults: &[],
+        defaults: "",
         without_effect: "attention_bias",
         qkv_bias: Bias::Always,
         ..GLM
@@ -317,35 +291,17 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["chatglm"],
         layers: "transformer.encoder.layers",
         tensors: "chatglm",
-        renamed: &[
-            ("num_layers", "num_hidden_layers"),
-            ("padded_vocab_size", "vocab_size"),
-            ("ffn_hidden_size", "intermediate_size"),
-            ("kv_channels", "head_dim"),
-            ("multi_query_group_num", "num_key_value_heads"),
-            ("layernorm_epsilon", "rms_norm_eps"),
-            ("seq_length", "max_position_embeddings"),
-            ("add_qkv_bias", "attention_bias"),
-        ],
+        renamed: "num_layers=num_hidden_layers padded_vocab_size=vocab_size ffn_hidden_size=intermediate_size \
+            kv_channels=head_dim multi_query_group_num=num_key_value_heads layernorm_epsilon=rms_norm_eps \
+            seq_length=max_position_embeddings add_qkv_bias=attention_bias",
         // Without multi_query_attention queries, keys and values are interleaved by head in their matrix.
-        defaults: &[
-            ("partial_rotary_factor", Number(0.5)),
-            ("multi_query_attention", Flag(false)),
-        ],
-        fixed: &[
-            ("multi_query_attention", Flag(true)),
-            ("rmsnorm", Flag(true)),
-            ("post_layer_norm", Flag(true)),
-            ("add_bias_linear", Flag(false)),
-            ("apply_residual_connection_post_layernorm", Flag(false)),
-            ("original_rope", Flag(true)),
-            ("quantization_bit", Size(0)),
-            ("pre_seq_len", Size(0)),
-        ],
+        defaults: "partial_rotary_factor=0.5 multi_query_attention=false",
+        fixed: "multi_query_attention=true rmsnorm=true post_layer_norm=true add_bias_linear=false \
+            apply_residual_connection_post_layernorm=false original_rope=true quantization_bit=0 pre_seq_len=0",
         // About how a product is computed, not about its result.
         without_effect: "apply_query_key_layer_scaling attention_softmax_in_fp32 fp32_residual_connection prefix_projection",
         theta_ratio: true,
-        gguf_lacks: &[("multi_query_attention", Flag(true))],
+        gguf_lacks: "multi_query_attention=true",
         ..GLM
     },
     // GLM-4.5, 4.6 and 4.7 (<https://arxiv.org/abs/2508.06471>): a router of sigmoids, and dense layers first.
@@ -356,16 +312,11 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["glm4moe"],
         tensors: "layer head_norms experts post_attention_norm glm4_moe",
         divides_width: true,
-        defaults: &[
-            ("partial_rotary_factor", Number(0.5)),
-            ("first_k_dense_replace", Size(1)),
-            ("n_shared_experts", Size(1)),
-            ("norm_topk_prob", Flag(true)),
-            ("num_nextn_predict_layers", Size(1)),
-        ],
+        defaults: "partial_rotary_factor=0.5 first_k_dense_replace=1 n_shared_experts=1 norm_topk_prob=true \
+            num_nextn_predict_layers=1",
         layers_ahead: Some("num_nextn_predict_layers"),
         // Experts in groups, of which some are chosen first.
-        fixed: &[("n_group", Size(1)), ("topk_group", Size(1))],
+        fixed: "n_group=1 topk_group=1",
         theta: Some(10_000.0),
         head_norms_key: Some("use_qk_norm"),
         qkv_bias: Bias::Key("attention_bias"),
@@ -388,18 +339,9 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["minimax_m2"],
         gguf: &["minimax-m2"],
         tensors: "layer head_norms sparse_experts minimax",
-        defaults: &[
-            ("head_dim", Size(128)),
-            ("num_key_value_heads", Size(8)),
-            ("rms_norm_eps", Number(1e-6)),
-        ],
-        fixed: &[
-            ("scoring_func", Text("sigmoid")),
-            ("use_routing_bias", Flag(true)),
-            ("use_qk_norm", Flag(true)),
-            ("qk_norm_type", Text("per_layer")),
-            ("shared_intermediate_size", Size(0)),
-        ],
+        defaults: "head_dim=128 num_key_value_heads=8 rms_norm_eps=1e-6",
+        fixed: "scoring_func=sigmoid use_routing_bias=true use_qk_norm=true qk_norm_type=per_layer \
+            shared_intermediate_size=0",
         // Of layers that guess several tokens ahead, and of attention of the generation before.
         without_effect: "use_mtp num_mtp_modules mtp_transformer_layers attn_type_list",
         theta: Some(5_000_000.0),
@@ -422,12 +364,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["seed_oss"],
         tensors: "layer post_attention_norm",
         divides_width: true,
-        defaults: &[
-            ("rms_norm_eps", Number(1e-6)),
-            ("head_dim", Size(128)),
-            ("num_key_value_heads", Size(8)),
-            ("attention_bias", Flag(true)),
-        ],
+        defaults: "rms_norm_eps=1e-6 head_dim=128 num_key_value_heads=8 attention_bias=true",
         without_effect: "residual_dropout",
         theta: Some(10_000.0),
         qkv_bias: Bias::Key("attention_bias"),
@@ -442,14 +379,10 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["smollm3"],
         gguf: &["smollm3"],
         divides_width: true,
-        defaults: &[
-            ("num_key_value_heads", Size(4)),
-            ("rms_norm_eps", Number(1e-6)),
-            ("tie_word_embeddings", Flag(true)),
-        ],
+        defaults: "num_key_value_heads=4 rms_norm_eps=1e-6 tie_word_embeddings=true",
         // A window that is not used.
         without_effect: "sliding_window max_window_layers",
-        fixed: &[("use_sliding_window", Flag(false))],
+        fixed: "use_sliding_window=false",
         theta: Some(2_000_000.0),
         unrotated: Unrotated::Listed,
         feed_forward_bias: Bias::Key("mlp_bias"),
@@ -464,13 +397,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["granite"],
         divides_width: true,
         own_keys: true,
-        defaults: &[
-            ("embedding_multiplier", Number(1.0)),
-            ("attention_multiplier", Number(1.0)),
-            ("residual_multiplier", Number(1.0)),
-            ("logits_scaling", Number(1.0)),
-            ("rms_norm_eps", Number(1e-6)),
-        ],
+        defaults: "embedding_multiplier=1.0 attention_multiplier=1.0 residual_multiplier=1.0 logits_scaling=1.0 \
+            rms_norm_eps=1e-6",
         theta: Some(10_000.0),
         feed_forward_bias: Bias::Key("mlp_bias"),
         embedding_scale: Factor::Of("embedding_multiplier"),
@@ -478,12 +406,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         logit_scale: Factor::InverseOf("logits_scaling"),
         score_scale: Factor::Of("attention_multiplier"),
         gguf_pairs: true,
-        gguf_numbers: &[
-            ("embedding_multiplier", "embedding_scale"),
-            ("attention_multiplier", "attention.scale"),
-            ("residual_multiplier", "residual_scale"),
-            ("logits_scaling", "logit_scale"),
-        ],
+        gguf_numbers: "embedding_multiplier=embedding_scale attention_multiplier=attention.scale \
+            residual_multiplier=residual_scale logits_scaling=logit_scale",
         // Without it llama.cpp does not rotate.
         gguf_true: &["rope.scaling.finetuned"],
         ..BIASED
@@ -495,12 +419,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["ernie4_5"],
         gguf: &["ernie4_5"],
         divides_width: true,
-        defaults: &[
-            ("head_dim", Size(128)),
-            ("rms_norm_eps", Number(1e-5)),
-            ("num_key_value_heads", Size(2)),
-            ("tie_word_embeddings", Flag(true)),
-        ],
+        defaults: "head_dim=128 rms_norm_eps=1e-5 num_key_value_heads=2 tie_word_embeddings=true",
         theta: Some(500_000.0),
         rotates_neighbours: true,
         qkv_bias: Bias::Key("use_bias"),
@@ -519,10 +438,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         name: "Olmo3",
         classes: &["Olmo3ForCausalLM"],
         model_types: &["olmo3"],
-        defaults: &[
-            ("rms_norm_eps", Number(1e-5)),
-            ("sliding_window", Size(4096)),
-        ],
+        defaults: "rms_norm_eps=1e-5 sliding_window=4096",
         theta: Some(500_000.0),
         stretches_full_layers: true,
         windows: Windows::AllButEvery(4),
@@ -536,11 +452,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["exaone4"],
         tensors: "layer head_norms norms_after",
         divides_width: true,
-        defaults: &[
-            ("num_key_value_heads", Size(32)),
-            ("rms_norm_eps", Number(1e-5)),
-            ("sliding_window", Size(4096)),
-        ],
+        defaults: "num_key_value_heads=32 rms_norm_eps=1e-5 sliding_window=4096",
         theta: Some(10_000.0),
         unrotated: Unrotated::BesideWindows,
         windows: Windows::AllButEvery(4),
@@ -555,14 +467,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         tensors: "layer hunyuan",
         divides_width: true,
         own_keys: true,
-        renamed: &[("attention_head_dim", "head_dim")],
-        fixed: &[
-            ("use_qk_norm", Flag(true)),
-            ("use_cla", Flag(false)),
-            ("norm_type", Text("rms")),
-            ("use_rotary_pos_emb", Flag(true)),
-            ("mlp_bias", Flag(false)),
-        ],
+        renamed: "attention_head_dim=head_dim",
+        fixed: "use_qk_norm=true use_cla=false norm_type=rms use_rotary_pos_emb=true mlp_bias=false",
         without_effect: HUNYUAN_WITHOUT_EFFECT,
         theta: Some(10_000.0),
         stretches_base: true,
@@ -576,12 +482,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["gpt_oss"],
         gguf: &["gpt-oss"],
         tensors: "layer experts gpt_oss",
-        defaults: &[
-            ("attention_bias", Flag(true)),
-            ("sliding_window", Size(128)),
-            ("swiglu_alpha", Number(1.702)),
-            ("swiglu_limit", Number(7.0)),
-        ],
+        defaults: "attention_bias=true sliding_window=128 swiglu_alpha=1.702 swiglu_limit=7.0",
         // Other names for sizes given already, in the makers' own files.
         without_effect: "experts_per_token initial_context_length max_window_layers",
         must_stretch: true,
@@ -593,8 +494,8 @@ pub(crate) const FAMILIES: &[Family] = &[
             ..MIXTURE
         }),
         gate: Gate::Clamped,
-        gguf_lacks: &[("sliding_window", Size(128))],
-        gguf_rope: &[("truncate", Flag(false))],
+        gguf_lacks: "sliding_window=128",
+        gguf_rope: "truncate=false",
         gguf_gating: 3,
         ..BIASED
     },
@@ -605,27 +506,15 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["gemma2"],
         gguf: &["gemma2"],
         tensors: "layer gemma_norms",
-        defaults: &[
-            ("num_attention_heads", Size(8)),
-            ("num_key_value_heads", Size(4)),
-            ("head_dim", Size(256)),
-            ("vocab_size", Size(256_000)),
-            ("max_position_embeddings", Size(8192)),
-            ("rms_norm_eps", Number(1e-6)),
-            ("query_pre_attn_scalar", Size(256)),
-            ("sliding_window", Size(4096)),
-            ("attn_logit_softcapping", Number(50.0)),
-            ("final_logit_softcapping", Number(30.0)),
-            ("tie_word_embeddings", Flag(true)),
-        ],
+        defaults: "num_attention_heads=8 num_key_value_heads=4 head_dim=256 vocab_size=256000 \
+            max_position_embeddings=8192 rms_norm_eps=1e-6 query_pre_attn_scalar=256 sliding_window=4096 \
+            attn_logit_softcapping=50.0 final_logit_softcapping=30.0 tie_word_embeddings=true",
         theta: Some(10_000.0),
         windows: Windows::AllButEvery(2),
         score_softcap: Some("attn_logit_softcapping"),
-        gguf_numbers: &[
-            ("attn_logit_softcapping", "attn_logit_softcapping"),
-            ("final_logit_softcapping", "final_logit_softcapping"),
-        ],
-        gguf_lacks: &[("sliding_window", Size(4096))],
+        gguf_numbers: "attn_logit_softcapping=attn_logit_softcapping \
+            final_logit_softcapping=final_logit_softcapping",
+        gguf_lacks: "sliding_window=4096",
         gguf_wide_scores: Some(46),
         ..GEMMA
     },
@@ -637,25 +526,14 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf: &["gemma3"],
         tensors: "layer head_norms gemma_norms",
         // The makers' files of 4B leave out heads and widths.
-        defaults: &[
-            ("num_attention_heads", Size(8)),
-            ("num_key_value_heads", Size(4)),
-            ("head_dim", Size(256)),
-            ("vocab_size", Size(262_208)),
-            ("max_position_embeddings", Size(131_072)),
-            ("rms_norm_eps", Number(1e-6)),
-            ("query_pre_attn_scalar", Size(256)),
-            ("sliding_window", Size(4096)),
-            ("tie_word_embeddings", Flag(true)),
-        ],
+        defaults: "num_attention_heads=8 num_key_value_heads=4 head_dim=256 vocab_size=262208 \
+            max_position_embeddings=131072 rms_norm_eps=1e-6 query_pre_attn_scalar=256 sliding_window=4096 \
+            tie_word_embeddings=true",
         without_effect: "attn_logit_softcapping _sliding_window_pattern",
         theta: Some(1_000_000.0),
         window_theta: Some(("rope_local_base_freq", 10_000.0)),
         windows: Windows::AllButEvery(6),
-        gguf_numbers: &[
-            ("final_logit_softcapping", "final_logit_softcapping"),
-            ("rope_local_base_freq", "rope.freq_base_swa"),
-        ],
+        gguf_numbers: "final_logit_softcapping=final_logit_softcapping rope_local_base_freq=rope.freq_base_swa",
         gguf_wide_scores: Some(62),
         ..GEMMA
     },
@@ -665,18 +543,9 @@ pub(crate) const FAMILIES: &[Family] = &[
         model_types: &["gemma4_text"],
         gguf: &["gemma4"],
         tensors: "layer head_norms gemma_norms gemma_experts layer_scale gemma_inputs",
-        defaults: &[
-            ("num_attention_heads", Size(8)),
-            ("num_key_value_heads", Size(4)),
-            ("head_dim", Size(256)),
-            ("vocab_size", Size(262_144)),
-            ("max_position_embeddings", Size(131_072)),
-            ("rms_norm_eps", Number(1e-6)),
-            ("sliding_window", Size(512)),
-            ("hidden_size_per_layer_input", Size(256)),
-            ("vocab_size_per_layer_input", Size(262_144)),
-            ("tie_word_embeddings", Flag(true)),
-        ],
+        defaults: "num_attention_heads=8 num_key_value_heads=4 head_dim=256 vocab_size=262144 \
+            max_position_embeddings=131072 rms_norm_eps=1e-6 sliding_window=512 hidden_size_per_layer_input=256 \
+            vocab_size_per_layer_input=262144 tie_word_embeddings=true",
         ..GEMMA4
     },
     // Gemma 4 12B, whose text part has a class of its own.
@@ -684,11 +553,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         name: "Gemma4Unified",
         classes: &["Gemma4UnifiedForCausalLM"],
         model_types: &["gemma4_unified_text"],
-        fixed: &[
-            GEMMA4_FIXED[0],
-            GEMMA4_FIXED[1],
-            ("hidden_size_per_layer_input", Size(0)),
-        ],
+        fixed: "sliding_window_pattern=6 use_bidirectional_attention=vision hidden_size_per_layer_input=0",
         ..GEMMA4
     },
 ];
@@ -700,7 +565,7 @@ const OLMO: Family = Family {
     tensors: "layer head_norms norms_after",
     divides_width: true,
     own_keys: true,
-    defaults: &[("rms_norm_eps", Number(1e-5))],
+    defaults: "rms_norm_eps=1e-5",
     theta: Some(10_000.0),
     head_norms: HeadNorms::Together,
     ..BIASED
@@ -713,8 +578,8 @@ const HUNYUAN_WITHOUT_EFFECT: &str = "add_classification_head anyres_pooling_siz
 
 /// What Qwen3.5 has with and without experts.
 const QWEN3_5: Family = Family {
-    defaults: &[("partial_rotary_factor", Number(0.25))],
-    fixed: &[("attn_output_gate", Flag(true))],
+    defaults: "partial_rotary_factor=0.25",
+    fixed: "attn_output_gate=true",
     // Of the part that guesses several tokens ahead, which is not loaded; and the type of states, which are f32 here.
     without_effect: "mtp_num_hidden_layers mtp_use_dedicated_embeddings mamba_ssm_dtype norm_topk_prob",
     zero_centred: true,
@@ -724,7 +589,7 @@ const QWEN3_5: Family = Family {
 
 /// What the three forms of GLM-4 have in common.
 const GLM: Family = Family {
-    defaults: &[("partial_rotary_factor", Number(0.5))],
+    defaults: "partial_rotary_factor=0.5",
     theta: Some(10_000.0),
     rotates_neighbours: true,
     qkv_bias: Bias::Key("attention_bias"),
@@ -741,27 +606,14 @@ const GEMMA: Family = Family {
     ..BIASED
 };
 
-const GEMMA4_FIXED: &[(&str, Setting)] = &[
-    ("sliding_window_pattern", Size(6)),
-    // Among the tokens of an image.
-    ("use_bidirectional_attention", Text("vision")),
-];
-
 /// What Gemma 4 has in all sizes.
 const GEMMA4: Family = Family {
     tensors: "layer head_norms gemma_norms gemma_experts layer_scale",
-    renamed: &[("top_k_experts", "num_experts_per_tok")],
-    defaults: &[
-        ("num_attention_heads", Size(8)),
-        ("num_key_value_heads", Size(4)),
-        ("head_dim", Size(256)),
-        ("vocab_size", Size(262_144)),
-        ("max_position_embeddings", Size(262_144)),
-        ("rms_norm_eps", Number(1e-6)),
-        ("sliding_window", Size(1024)),
-        ("tie_word_embeddings", Flag(true)),
-    ],
-    fixed: GEMMA4_FIXED,
+    renamed: "top_k_experts=num_experts_per_tok",
+    defaults: "num_attention_heads=8 num_key_value_heads=4 head_dim=256 vocab_size=262144 \
+        max_position_embeddings=262144 rms_norm_eps=1e-6 sliding_window=1024 tie_word_embeddings=true",
+    // Both directions: among the tokens of an image.
+    fixed: "sliding_window_pattern=6 use_bidirectional_attention=vision",
     // Sizes of parts that a model has not.
     without_effect: "vocab_size_per_layer_input num_experts num_experts_per_tok moe_intermediate_size",
     theta: Some(1_000_000.0),
@@ -784,6 +636,6 @@ const GEMMA4: Family = Family {
     zero_centred: false,
     score_scale: Factor::One,
     norms_values: true,
-    gguf_numbers: &[("final_logit_softcapping", "final_logit_softcapping")],
+    gguf_numbers: "final_logit_softcapping=final_logit_softcapping",
     ..GEMMA
 };

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use super::header::{MetadataValue, TensorInfo};
 use super::metadata::Metadata;
 use crate::checkpoint::families::{
-    Bias, ExpertKeys, FAMILIES, Factor, Family, FullLayerKeys, Part, Scores, Setting, SharedWidth,
-    Unrotated, Windows,
+    Bias, ExpertKeys, FAMILIES, Factor, Family, FullLayerKeys, Part, Scores, SharedWidth,
+    Unrotated, Windows, pairs, settings,
 };
 use crate::checkpoint::{CheckpointError, Result, unsuitable};
 
@@ -81,24 +81,23 @@ pub(super) fn family(
 
 /// How many keys a query sees.
 fn window(metadata: &Metadata) -> Result<Option<usize>> {
-    metadata.optional_size(&Keys::new(metadata)?.key("attention.sliding_window"))
+    metadata.optional_size(&metadata.key("attention.sliding_window"))
 }
 
 pub(super) fn head_dim(metadata: &Metadata) -> Result<usize> {
-    let at = Keys::new(metadata)?;
     let (hidden, heads) = (
-        metadata.size(&at.key("embedding_length"))?,
-        metadata.size(&at.key("attention.head_count"))?,
+        metadata.size(&metadata.key("embedding_length"))?,
+        metadata.size(&metadata.key("attention.head_count"))?,
     );
     let head_dim = metadata
-        .optional_size(&at.key("attention.key_length"))?
+        .optional_size(&metadata.key("attention.key_length"))?
         .unwrap_or(hidden / heads);
-    if let Some(values) = metadata.optional_size(&at.key("attention.value_length"))?
+    if let Some(values) = metadata.optional_size(&metadata.key("attention.value_length"))?
         && values != head_dim
     {
         return metadata.fail(format!(
             "values of {values} ({}) beside keys of {head_dim} are not supported",
-            at.key("attention.value_length")
+            metadata.key("attention.value_length")
         ));
     }
     if head_dim == 0 {
@@ -107,28 +106,12 @@ pub(super) fn head_dim(metadata: &Metadata) -> Result<usize> {
     Ok(head_dim)
 }
 
-/// Keys with the architecture's name before them.
-struct Keys<'a>(&'a str);
-
-impl<'a> Keys<'a> {
-    fn new(metadata: &Metadata<'a>) -> Result<Self> {
-        Ok(Self(
-            metadata.text("general.architecture")?.unwrap_or_default(),
-        ))
-    }
-
-    fn key(&self, name: &str) -> String {
-        format!("{}.{name}", self.0)
-    }
-}
-
 /// The blocks that guess several tokens ahead: they come after the layers, and are not loaded.
 /// Errors: [`CheckpointError::Config`] where there are more of them than blocks.
 pub(super) fn blocks_ahead(metadata: &Metadata) -> Result<Range<usize>> {
-    let at = Keys::new(metadata)?;
-    let key = at.key("nextn_predict_layers");
+    let key = metadata.key("nextn_predict_layers");
     let (blocks, ahead) = (
-        metadata.size(&at.key("block_count"))?,
+        metadata.size(&metadata.key("block_count"))?,
         metadata.optional_size(&key)?.unwrap_or(0),
     );
     match blocks.checked_sub(ahead) {
@@ -146,10 +129,9 @@ pub(super) fn config(
     factors: &Factors,
     eos: &[usize],
 ) -> Result<Json> {
-    let at = Keys::new(metadata)?;
-    let size = |name: &str| metadata.size(&at.key(name));
-    let optional = |name: &str| metadata.optional_size(&at.key(name));
-    let number = |name: &str| metadata.number(&at.key(name));
+    let size = |name: &str| metadata.size(&metadata.key(name));
+    let optional = |name: &str| metadata.optional_size(&metadata.key(name));
+    let number = |name: &str| metadata.number(&metadata.key(name));
     let Some(embedding) = tensors.get("token_embd.weight") else {
         return metadata.fail("no tensor token_embd.weight");
     };
@@ -159,7 +141,7 @@ pub(super) fn config(
     {
         return metadata.fail(format!(
             "{} is {said}, but token_embd.weight has {vocab} rows",
-            at.key("vocab_size")
+            metadata.key("vocab_size")
         ));
     }
     let head_dim = head_dim(metadata)?;
@@ -168,7 +150,7 @@ pub(super) fn config(
     let has = |name: &str| tensors.contains_key(name);
     let tied = !has("output.weight");
     let by_kind = match family.full_layers {
-        Some(keys) => Some(by_kind(metadata, &at, &keys, tensors, factors, head_dim)?),
+        Some(keys) => Some(by_kind(metadata, &keys, tensors, factors, head_dim)?),
         None => None,
     };
     let kv_heads = match &by_kind {
@@ -178,10 +160,7 @@ pub(super) fn config(
     let kv_heads = kv_heads.unwrap_or(heads);
     let theta = number("rope.freq_base")?.unwrap_or(10_000.0);
     let Some(eps) = number("attention.layer_norm_rms_epsilon")? else {
-        return metadata.fail(format!(
-            "no {} in its metadata",
-            at.key("attention.layer_norm_rms_epsilon")
-        ));
+        return metadata.lacks(&metadata.key("attention.layer_norm_rms_epsilon"));
     };
     let hidden = size("embedding_length")?;
     let layers = blocks_ahead(metadata)?.start;
@@ -216,7 +195,7 @@ pub(super) fn config(
             (given.unwrap_or(width), size("context_length")?)
         }
         _ if family.shares_keys => {
-            let widths = by_layer(metadata, &at.key("feed_forward_length"), layers)?;
+            let widths = by_layer(metadata, &metadata.key("feed_forward_length"), layers)?;
             (widths[0], size("context_length")?)
         }
         _ => (size("feed_forward_length")?, size("context_length")?),
@@ -224,11 +203,11 @@ pub(super) fn config(
     let dimensions = optional("rope.dimension_count")?.unwrap_or(head_dim);
     let mut scaling = match &by_kind {
         Some(_) => None,
-        None => scaling(family, metadata, &at, factors, (head_dim, theta))?,
+        None => scaling(family, metadata, factors, (head_dim, theta))?,
     };
-    for (key, setting) in family.gguf_rope {
-        if let Some(scaling) = &mut scaling {
-            scaling[*key] = setting.value();
+    if let Some(scaling) = &mut scaling {
+        for (key, value) in settings(family.gguf_rope) {
+            scaling[key] = value;
         }
     }
     if family.scales_by_position
@@ -237,30 +216,30 @@ pub(super) fn config(
         let beta = number("attention.temperature_scale")?.unwrap_or(0.0);
         scaling["llama_4_scaling_beta"] = beta.into();
     }
-    if metadata.flag(&at.key("attention.causal"))? == Some(false) {
+    if metadata.flag(&metadata.key("attention.causal"))? == Some(false) {
         return metadata.fail(format!(
             "{} is false: it reads texts in both directions, and writes none",
-            at.key("attention.causal")
+            metadata.key("attention.causal")
         ));
     }
     let scales = [MetadataValue::Float(1.0), MetadataValue::Float(0.0)];
     if experts.is_none_or(|experts| experts.scale.is_none()) {
-        metadata.must_be(&at.key("expert_weights_scale"), &scales)?;
+        metadata.must_be(&metadata.key("expert_weights_scale"), &scales)?;
     }
     // Experts in groups, of which some are chosen first.
     for key in ["expert_group_count", "expert_group_used_count"] {
-        metadata.must_be(&at.key(key), &[MetadataValue::Unsigned(1)])?;
+        metadata.must_be(&metadata.key(key), &[MetadataValue::Unsigned(1)])?;
     }
     metadata.must_be(
-        &at.key("expert_gating_func"),
+        &metadata.key("expert_gating_func"),
         &[MetadataValue::Unsigned(family.gguf_gating)],
     )?;
     // Notes about how the file was made.
-    metadata.text(&at.key("tensor_data_layout"))?;
-    metadata.flag(&at.key("rope.scaling.finetuned"))?;
+    metadata.text(&metadata.key("tensor_data_layout"))?;
+    metadata.flag(&metadata.key("rope.scaling.finetuned"))?;
     for key in family.gguf_true {
-        if metadata.flag(&at.key(key))? == Some(false) {
-            return metadata.fail(format!("{} (false) is not supported", at.key(key)));
+        if metadata.flag(&metadata.key(key))? == Some(false) {
+            return metadata.fail(format!("{} (false) is not supported", metadata.key(key)));
         }
     }
 
@@ -275,20 +254,20 @@ pub(super) fn config(
     if let Some(scaling) = scaling {
         set("rope_scaling", scaling);
     }
-    for (key, setting) in family.gguf_lacks {
-        set(key, setting.value());
+    for (key, value) in settings(family.gguf_lacks) {
+        set(key, value);
     }
-    for (key, stored) in family.gguf_numbers {
+    for (key, stored) in pairs(family.gguf_numbers) {
         if let Some(value) = number(stored)? {
             set(key, value.into());
         }
     }
     if let Factor::Of(key) = family.score_scale
-        && !family.gguf_numbers.iter().any(|(name, stored)| {
-            *name == key && number(stored).is_ok_and(|number| number.is_some())
+        && !pairs(family.gguf_numbers).any(|(name, stored)| {
+            name == key && number(stored).is_ok_and(|number| number.is_some())
         })
     {
-        return metadata.fail(format!("no {} in its metadata", at.key("attention.scale")));
+        return metadata.lacks(&metadata.key("attention.scale"));
     }
     if let Some(key) = family.head_norms_key {
         set(key, has("blk.0.attn_q_norm.weight").into());
@@ -297,7 +276,7 @@ pub(super) fn config(
         let wide = family.gguf_wide_scores == Some(layers);
         set(key, if wide { hidden / heads } else { head_dim }.into());
     }
-    let pattern = at.key("attention.sliding_window_pattern");
+    let pattern = metadata.key("attention.sliding_window_pattern");
     if let Some(own) = by_kind {
         // These say it by kind.
         set("partial_rotary_factor", Json::Null);
@@ -306,7 +285,7 @@ pub(super) fn config(
             set(&key, value);
         }
         if family.shares_keys {
-            for (key, value) in sharing(metadata, &at, layers)? {
+            for (key, value) in sharing(metadata, layers)? {
                 set(key, value);
             }
             set("vocab_size_per_layer_input", vocab.into());
@@ -332,19 +311,15 @@ pub(super) fn config(
         // Files that leave the key out are older than it: the family's window, if that is one and the same in all sizes.
         // A family that does not rotate beside windows has sizes without them.
         (Windows::AllButEvery(_), None) if family.unrotated == Unrotated::Never => {
-            let is_known = |(key, _): &(&str, Setting)| *key == "sliding_window";
-            if !family.gguf_lacks.iter().any(is_known) {
-                return metadata.fail(format!(
-                    "no {} in its metadata",
-                    at.key("attention.sliding_window")
-                ));
+            if !settings(family.gguf_lacks).any(|(key, _)| key == "sliding_window") {
+                return metadata.lacks(&metadata.key("attention.sliding_window"));
             }
         }
         (Windows::All | Windows::AllButEvery(_), window) => set("sliding_window", json!(window)),
         (_, Some(_)) => {
             return metadata.fail(format!(
                 "{} is not supported with this architecture",
-                at.key("attention.sliding_window")
+                metadata.key("attention.sliding_window")
             ));
         }
         (_, None) => {}
@@ -354,8 +329,8 @@ pub(super) fn config(
         if !values.is_multiple_of(heads) {
             return metadata.fail(format!(
                 "{} is {values}, which {heads} heads ({}) do not share",
-                at.key("ssm.inner_size"),
-                at.key("ssm.time_step_rank")
+                metadata.key("ssm.inner_size"),
+                metadata.key("ssm.time_step_rank")
             ));
         }
         for (key, value) in [
@@ -370,7 +345,7 @@ pub(super) fn config(
         }
         set("converted", true.into());
         // How angles are shared out among time, height and width, which are one number in a text.
-        metadata.integers(&at.key("rope.dimension_sections"))?;
+        metadata.integers(&metadata.key("rope.dimension_sections"))?;
     }
     if let Some(experts) = experts {
         if let Some(key) = experts.beside_dense {
@@ -399,7 +374,7 @@ pub(super) fn config(
         set("num_experts_per_tok", size("expert_used_count")?.into());
         set(experts.width, json!(width));
         if let Some(key) = experts.normalise {
-            let normalise = metadata.flag(&at.key("expert_weights_norm"))?;
+            let normalise = metadata.flag(&metadata.key("expert_weights_norm"))?;
             let left_out = experts.scores == Scores::Softmax;
             set(key, normalise.unwrap_or(left_out).into());
         }
@@ -407,7 +382,7 @@ pub(super) fn config(
             set("experts_apart", true.into());
         }
     }
-    metadata.all_asked_for(&at.key(""))?;
+    metadata.all_asked_for(&metadata.key(""))?;
     Ok(config)
 }
 
@@ -424,11 +399,11 @@ fn by_layer(metadata: &Metadata, key: &str, layers: usize) -> Result<Vec<usize>>
 }
 
 /// What a file says of layers that attend to another layer's keys and values, and of what each layer gets of a token.
-fn sharing(metadata: &Metadata, at: &Keys, layers: usize) -> Result<[(&'static str, Json); 3]> {
-    let optional = |name: &str| metadata.optional_size(&at.key(name));
-    let key = at.key("attention.shared_kv_layers");
+fn sharing(metadata: &Metadata, layers: usize) -> Result<[(&'static str, Json); 3]> {
+    let optional = |name: &str| metadata.optional_size(&metadata.key(name));
+    let key = metadata.key("attention.shared_kv_layers");
     let count = metadata.optional_size(&key)?.unwrap_or(0);
-    let windowed = metadata.flags(&at.key("attention.sliding_window_pattern"));
+    let windowed = metadata.flags(&metadata.key("attention.sliding_window_pattern"));
     let windowed = windowed.unwrap_or_default();
     let parts = layers.checked_sub(count).map(|own| windowed.split_at(own));
     if !parts.is_some_and(|(own, others)| others.iter().all(|kind| own.contains(kind))) {
@@ -436,7 +411,7 @@ fn sharing(metadata: &Metadata, at: &Keys, layers: usize) -> Result<[(&'static s
             "{key} is {count}, of {layers} layers: each needs one of its kind before them, whose keys and values it attends to"
         ));
     }
-    let key = at.key("feed_forward_length");
+    let key = metadata.key("feed_forward_length");
     let widths = by_layer(metadata, &key, layers)?;
     let (first, wide) = (widths[0], widths[layers - 1] > widths[0]);
     let own = layers - count;
@@ -466,15 +441,14 @@ fn kind_of_layer(windowed: bool) -> &'static str {
 /// latter, heads of `head_dim` numbers.
 fn by_kind(
     metadata: &Metadata,
-    at: &Keys,
     keys: &FullLayerKeys,
     tensors: &BTreeMap<String, TensorInfo>,
     factors: &Factors,
     head_dim: usize,
 ) -> Result<Map<String, Json>> {
-    let optional = |name: &str| metadata.optional_size(&at.key(name));
+    let optional = |name: &str| metadata.optional_size(&metadata.key(name));
     let layers = blocks_ahead(metadata)?.start;
-    let key = at.key("attention.sliding_window_pattern");
+    let key = metadata.key("attention.sliding_window_pattern");
     let Some(windowed) = metadata.flags(&key) else {
         return metadata.fail(format!(
             "{key} is not a list of true and false for all layers"
@@ -493,10 +467,10 @@ fn by_kind(
         if let Some(size) = optional(name)?
             && size != expected
         {
-            return metadata.fail(format!("{} is {size}, not {expected}", at.key(name)));
+            return metadata.fail(format!("{} is {size}, not {expected}", metadata.key(name)));
         }
     }
-    let key = at.key("attention.head_count_kv");
+    let key = metadata.key("attention.head_count_kv");
     let each = by_layer(metadata, &key, layers)?;
     let heads_of = |kind: bool| {
         let own = each.iter().zip(windowed).filter(|(_, own)| **own == kind);
@@ -508,7 +482,7 @@ fn by_kind(
         }
     };
     let number = |name: &str, default: f64| -> Result<f64> {
-        Ok(metadata.number(&at.key(name))?.unwrap_or(default))
+        Ok(metadata.number(&metadata.key(name))?.unwrap_or(default))
     };
     let (theta, in_windows_theta) = (
         number("rope.freq_base", 1e6)?,
@@ -545,11 +519,10 @@ fn by_kind(
 fn scaling(
     family: &Family,
     metadata: &Metadata,
-    at: &Keys,
     factors: &Factors,
     (head_dim, theta): (usize, f64),
 ) -> Result<Option<Json>> {
-    let key = |name: &str| at.key(&format!("rope.scaling.{name}"));
+    let key = |name: &str| metadata.key(&format!("rope.scaling.{name}"));
     let kind = metadata.text(&key("type"))?.unwrap_or("none");
     let factor = metadata.number(&key("factor"))?;
     let original = metadata.optional_size(&key("original_context_length"))?;

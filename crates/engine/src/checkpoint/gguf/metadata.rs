@@ -29,6 +29,12 @@ impl<'a> Metadata<'a> {
         })
     }
 
+    /// A key with the architecture's name before it.
+    pub(super) fn key(&self, name: &str) -> String {
+        let architecture = self.text("general.architecture").ok().flatten();
+        format!("{}.{name}", architecture.unwrap_or_default())
+    }
+
     fn get(&self, key: &str) -> Option<&'a MetadataValue> {
         self.asked.borrow_mut().insert(key.to_owned());
         self.values.get(key)
@@ -37,7 +43,7 @@ impl<'a> Metadata<'a> {
     fn wrong<T>(&self, key: &str, wanted: &str) -> Result<T> {
         match self.values.get(key) {
             Some(value) => self.fail(format!("{key} is {value}, not {wanted}")),
-            None => self.fail(format!("no {key} in its metadata")),
+            None => self.lacks(key),
         }
     }
 
@@ -61,8 +67,11 @@ impl<'a> Metadata<'a> {
     }
 
     pub(super) fn size(&self, key: &str) -> Result<usize> {
-        self.optional_size(key)?
-            .map_or_else(|| self.fail(format!("no {key} in its metadata")), Ok)
+        self.optional_size(key)?.map_or_else(|| self.lacks(key), Ok)
+    }
+
+    pub(super) fn lacks<T>(&self, key: &str) -> Result<T> {
+        self.fail(format!("no {key} in its metadata"))
     }
 
     pub(super) fn number(&self, key: &str) -> Result<Option<f64>> {

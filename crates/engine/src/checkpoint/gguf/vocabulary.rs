@@ -55,7 +55,6 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads a file's metadata.
     pub(super) fn read(metadata: &Metadata) -> Result<Self> {
         let tokens = Tokens::read(metadata)?;
         let (mut parts, model) = match metadata.text("tokenizer.ggml.model")? {
@@ -129,7 +128,6 @@ struct TokenizerFile<'a> {
     model: Model<'a>,
 }
 
-/// The key `model`.
 #[derive(Serialize)]
 struct Model<'a> {
     r#type: &'static str,
@@ -141,7 +139,6 @@ struct Model<'a> {
     merges: Merges<'a>,
 }
 
-/// Two pieces that become one.
 type Merge<'a> = (&'a str, &'a str);
 
 struct Merges<'a>(Vec<Merge<'a>>);
@@ -161,7 +158,6 @@ impl Serialize for Merges<'_> {
     }
 }
 
-/// Tokens with their ids.
 struct Entries<'a>(Vec<(&'a str, usize)>);
 
 impl Serialize for Entries<'_> {

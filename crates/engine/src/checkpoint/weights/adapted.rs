@@ -1,4 +1,4 @@
-//! Adds an adapter to a base model's weights: each is computed when it is read.
+//! Adds an adapter (`LoRA`) to a base model's weights: each is computed when it is read.
 
 use std::collections::BTreeMap;
 

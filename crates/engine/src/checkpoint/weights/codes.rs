@@ -11,10 +11,8 @@ use super::{StoredTensor, Weights, random};
 use crate::checkpoint::Result;
 use crate::checkpoint::config::Quantization;
 
-/// What a code stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeKind {
-    /// A number in e4m3.
     E4m3,
     /// A whole number from 0 to 15, from which the four lowest bits of its factor are subtracted; the rest has at most 16.
     Int4,
@@ -47,7 +45,6 @@ impl CodeKind {
     }
 }
 
-/// A weight of few bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Codes {
     pub kind: CodeKind,

@@ -28,7 +28,6 @@ pub enum Layout {
     Rows,
 }
 
-/// A weight of whole numbers.
 pub(super) struct Integers {
     pub(super) form: IntegerForm,
     pub(super) shape: [usize; 2],

@@ -37,7 +37,6 @@ use computed::Computed;
 pub(crate) use gguf_tensors::RowOrder;
 pub use integers::Layout;
 
-/// A checkpoint's tensors, by name.
 pub struct Weights {
     model: String,
     /// The seed from which values are generated instead of read.

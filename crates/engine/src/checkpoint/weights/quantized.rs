@@ -153,7 +153,6 @@ impl Weights {
         Ok(StoredTensor::computed(shape, bytes, computed))
     }
 
-    /// A weight of whole numbers.
     fn packed(&mut self, layer: &str, form: IntegerForm) -> Result<StoredTensor> {
         let names = form.layout.names();
         let [weight, scale, zero, order] = names.map(|part| format!("{layer}.{part}"));

@@ -16,7 +16,6 @@ const MAX_GATHERED: usize = 1 << 27;
 /// A rectangle may be this many times as large as its rows need.
 const MAX_WASTE: f64 = 1.3;
 
-/// See [`AttentionKind::Plain`](super::AttentionKind::Plain).
 pub(super) struct Plain {
     shape: AttentionShape,
     blocks: usize,

@@ -152,7 +152,6 @@ pub(crate) fn silu(x: f32) -> f32 {
     (if x < 0.0 { x * e } else { x }) / (1.0 + e)
 }
 
-/// `x · sigmoid(gate)`
 pub(crate) fn sigmoid_mul(x: &[f32], gate: &[f32]) -> Vec<f32> {
     let mut out = x.to_vec();
     out.par_chunks_mut(PART)

@@ -40,7 +40,6 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     }
 }
 
-/// IEEE 754 binary32.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct F32;
 

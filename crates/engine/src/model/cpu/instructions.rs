@@ -32,7 +32,6 @@ pub enum InstructionSet {
     Avx512,
     /// AVX2 with fused multiply-add and half-precision conversion (x86-64-v3).
     Avx2,
-    /// The vectors of `AArch64`.
     Neon,
     /// Plain loops as the compiler compiles them.
     Plain,

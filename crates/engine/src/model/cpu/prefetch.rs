@@ -54,7 +54,6 @@ impl<const P: usize> Ahead<P> {
         }
     }
 
-    /// A prefetcher that does nothing.
     #[inline(always)]
     pub(crate) fn none() -> Self {
         Self {

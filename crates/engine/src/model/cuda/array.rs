@@ -96,7 +96,6 @@ impl Array {
         }
     }
 
-    /// A part of the array.
     pub fn part(&self, range: Range<usize>) -> Result<Slice<'_>> {
         self.all().part(range)
     }
@@ -106,7 +105,6 @@ impl Array {
     }
 }
 
-/// A part of an [`Array`].
 #[derive(Clone, Copy)]
 pub struct Slice<'a> {
     pointer: sys::CUdeviceptr,
@@ -116,7 +114,6 @@ pub struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    /// Its address on the device.
     pub(super) fn pointer(self) -> sys::CUdeviceptr {
         self.pointer
     }
@@ -126,7 +123,6 @@ impl<'a> Slice<'a> {
         &self.pointer
     }
 
-    /// A part of the slice.
     pub(crate) fn part(self, range: Range<usize>) -> Result<Self> {
         if range.start > range.end || range.end > self.elements {
             return Err(ModelError::Batch(format!(
@@ -145,7 +141,6 @@ impl<'a> Slice<'a> {
         self.elements
     }
 
-    /// The type of the elements.
     pub(crate) fn dtype(self) -> DType {
         self.dtype
     }

@@ -155,7 +155,6 @@ impl States {
         })
     }
 
-    /// Slots, numbered from 0.
     pub(super) fn slots(&self) -> usize {
         self.slots
     }

@@ -155,17 +155,8 @@ impl Gemm {
         self.multiply_and_add(x, weight, weight.bias.as_ref(), out)
     }
 
-    /// `out = x · weightᵀ`, for a caller that adds the bias itself.
-    pub(crate) fn multiply_without_bias(
-        &mut self,
-        x: Rows,
-        weight: &Weight,
-        out: Slice,
-    ) -> Result<()> {
-        self.multiply_and_add(x, weight, None, out)
-    }
-
-    fn multiply_and_add<'a>(
+    /// The same with another bias, or none: a caller may add the weight's itself.
+    pub(crate) fn multiply_and_add<'a>(
         &mut self,
         x: Rows<'a>,
         weight: &'a Weight,

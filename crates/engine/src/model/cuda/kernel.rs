@@ -259,7 +259,6 @@ impl Grid {
         Self::plane(blocks, 1, threads)
     }
 
-    /// Blocks in two dimensions.
     pub(crate) fn plane(x: usize, y: usize, threads: usize) -> Self {
         Self {
             blocks: (x, y),

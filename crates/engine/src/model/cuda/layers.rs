@@ -486,7 +486,6 @@ impl Loader<'_> {
         Ok((gate_up, self.linear(down, bias, Division::Inputs(width))?))
     }
 
-    /// Numbers in f32.
     fn upload(&self, numbers: Vec<f32>) -> Result<Array> {
         let count = numbers.len();
         Array::from_tensor(&Tensor::from_vec(numbers, count, &self.device)?)

@@ -201,7 +201,7 @@ impl Products {
             count,
         };
         self.gemm
-            .multiply_without_bias(rows, weight, unscaled.all())?;
+            .multiply_and_add(rows, weight, None, unscaled.all())?;
         operations.scale_rows_columns(
             out,
             unscaled.all(),

@@ -178,7 +178,6 @@ struct MinimumCover<'p> {
     dropped: bool,
 }
 
-/// No covering ends here.
 const UNREACHED: usize = usize::MAX;
 
 impl<'p> MinimumCover<'p> {

@@ -76,7 +76,6 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// Reads a `tokenizer.json`.
     pub fn from_json(json: &str) -> Result<Self, TextError> {
         Self::of_file(json, FILE)
     }

@@ -41,9 +41,7 @@ pub struct HeaderError(pub(crate) String);
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum MetadataValue {
-    /// Unsigned integers of all widths.
     Unsigned(u64),
-    /// Signed integers of all widths.
     Signed(i64),
     /// Floating-point numbers. One of 32 bits becomes the number that its shortest decimal names, as in the original's JSON file.
     Float(f64),
@@ -96,7 +94,6 @@ impl fmt::Display for MetadataValue {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorInfo {
-    /// How its numbers are stored.
     pub kind: StorageType,
     /// Outermost dimension first; the last one is a multiple of the type's block.
     pub shape: Vec<usize>,

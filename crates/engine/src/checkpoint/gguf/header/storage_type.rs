@@ -44,43 +44,21 @@ const TYPES: [(u32, StorageType, u64, u64); 12] = [
     (39, StorageType::MXFP4, 32, 17),
 ];
 
-/// Names of unsupported types by their numbers, for messages.
-const OTHER_TYPES: [(u32, &str); 19] = [
-    (9, "Q8_1"),
-    (10, "Q2_K"),
-    (11, "Q3_K"),
-    (15, "Q8_K"),
-    (16, "IQ2_XXS"),
-    (17, "IQ2_XS"),
-    (18, "IQ3_XXS"),
-    (19, "IQ1_S"),
-    (20, "IQ4_NL"),
-    (21, "IQ3_S"),
-    (22, "IQ2_S"),
-    (23, "IQ4_XS"),
-    (24, "I8"),
-    (25, "I16"),
-    (26, "I32"),
-    (27, "I64"),
-    (28, "F64"),
-    (29, "IQ1_M"),
-    (34, "TQ1_0"),
-];
+/// Unsupported types by their numbers, for messages.
+const OTHER_TYPES: &str = "9=Q8_1 10=Q2_K 11=Q3_K 15=Q8_K 16=IQ2_XXS 17=IQ2_XS 18=IQ3_XXS 19=IQ1_S 20=IQ4_NL \
+    21=IQ3_S 22=IQ2_S 23=IQ4_XS 24=I8 25=I16 26=I32 27=I64 28=F64 29=IQ1_M 34=TQ1_0";
 
 impl StorageType {
     pub(super) fn from_number(number: u32) -> Result<Self, String> {
         if let Some((_, kind, ..)) = TYPES.iter().find(|(known, ..)| *known == number) {
             return Ok(*kind);
         }
-        let name = OTHER_TYPES.iter().find(|(known, _)| *known == number);
-        let names: Vec<String> = TYPES
-            .iter()
-            .map(|(_, kind, ..)| format!("{kind:?}"))
-            .collect();
+        let mut others = OTHER_TYPES.split(' ');
+        let name = others.find_map(|one| one.strip_prefix(&format!("{number}=")));
+        let name = name.map_or_else(|| format!("type {number}"), str::to_owned);
+        let names = TYPES.map(|(_, kind, ..)| format!("{kind:?}")).join(", ");
         Err(format!(
-            "is stored as {}, which is not supported; supported: {}",
-            name.map_or_else(|| format!("type {number}"), |(_, name)| (*name).to_owned()),
-            names.join(", ")
+            "is stored as {name}, which is not supported; supported: {names}"
         ))
     }
 

@@ -225,7 +225,6 @@ fn tile<V: Vectors, F: Format>(
 /// A tile's keys, or its values.
 struct Side<'a, F: Format> {
     bits: &'a [F::Bits],
-    /// Where the tile's blocks begin.
     starts: &'a [usize],
     /// The memory to prefetch, which is read next.
     ahead: Ahead<'a>,

@@ -28,7 +28,6 @@ use crate::model::cpu::with_f32;
 /// Keys per tile, before rounding to whole blocks.
 const TILE: usize = 64;
 
-/// Builds what [`AttentionKind::Tiled`](super::AttentionKind::Tiled) names.
 pub(super) fn build(
     shape: AttentionShape,
     blocks: usize,
@@ -42,7 +41,6 @@ pub(super) fn build(
     })
 }
 
-/// A cache in one format.
 struct Tiled<F: Format> {
     layout: Layout,
     blocks: usize,

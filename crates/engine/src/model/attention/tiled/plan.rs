@@ -25,7 +25,6 @@ pub(super) struct PlanUnit {
     pub(super) runs: Vec<QueryRun>,
 }
 
-/// One token of the step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Query {
     pub(super) token: usize,
@@ -40,7 +39,6 @@ pub(super) struct Query {
 pub(super) struct QueryRun {
     pub(super) first: usize,
     pub(super) last: usize,
-    /// First position of the tile.
     pub(super) start: usize,
     pub(super) blocks: Vec<u32>,
 }

@@ -401,7 +401,6 @@ fn inputs(values: [i8; 4]) -> __m256i {
     _mm256_set1_epi32(cast!(values))
 }
 
-/// Converts numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn halves(bits: &[u16; 16]) -> [__m256; 2] {

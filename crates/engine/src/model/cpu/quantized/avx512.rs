@@ -332,7 +332,6 @@ fn inputs(values: [i8; 4]) -> __m512i {
     _mm512_set1_epi32(cast!(values))
 }
 
-/// Converts numbers in half precision.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves(bits: [u16; 16]) -> __m512 {

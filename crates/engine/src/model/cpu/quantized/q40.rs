@@ -9,7 +9,6 @@ use crate::model::cpu::panels::PANEL;
 
 /// Blocks in a group: with two their scales fill a cache line.
 const BLOCKS: usize = 2;
-/// Bytes of a scale.
 const HEADER: usize = 2;
 
 /// Two blocks of 16 outputs of `Q4_0` (4.5 bits a weight).

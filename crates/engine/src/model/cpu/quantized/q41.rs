@@ -14,7 +14,6 @@ const HEADER: usize = 4;
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Q41Group {
-    /// The scales, in half precision.
     pub(crate) scale: [u16; PANEL],
     /// The minima negated, in half precision, since those of the other formats are subtracted.
     pub(crate) min: [u16; PANEL],
