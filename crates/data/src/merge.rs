@@ -10,7 +10,6 @@ use super::output::OutputFormat;
 use super::shard::Shard;
 use crate::verdict::Verdict;
 
-/// Outputs that cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error(transparent)]

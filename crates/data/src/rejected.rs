@@ -41,7 +41,6 @@ impl Rejected {
         self.count
     }
 
-    /// Whether every line was accepted.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

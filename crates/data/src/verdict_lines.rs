@@ -237,7 +237,6 @@ pub fn each_batch<E: From<DatasetError>>(
 pub struct TrialsSeen {
     /// For each sample, one bit for each of its first trials.
     bits: Vec<u64>,
-    /// The later trials, by sample.
     more: HashMap<u32, HashSet<u32>>,
 }
 

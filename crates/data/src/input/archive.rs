@@ -9,7 +9,6 @@ use super::bytes::{Expansion, ending};
 use super::{LineLimit, Next, RowReader, too_long};
 use crate::DatasetError;
 
-/// How a zip archive begins.
 const MAGIC: &[u8] = b"PK\x03\x04";
 /// The files that a log has even without samples.
 const OF_LOG: [&str; 2] = ["header.json", "_journal/start.json"];

@@ -10,7 +10,6 @@ use super::{Next, RowReader, too_long};
 use crate::DatasetError;
 use crate::messages::{Messages, listed};
 
-/// The records of a source.
 pub(super) struct Csv {
     bytes: Bytes,
     parser: csv_core::Reader,

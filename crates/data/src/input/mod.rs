@@ -58,7 +58,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// The name that messages use.
     pub fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),

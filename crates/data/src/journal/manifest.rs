@@ -93,7 +93,6 @@ impl Manifest {
 /// A name for people and a hash of the content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// What the user calls it.
     pub name: String,
     pub hash: String,
 }
@@ -141,7 +140,6 @@ pub struct SamplingSettings {
     pub max_new_tokens: usize,
 }
 
-/// What is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputIdentity {
     /// [`Loaded::fingerprint`](crate::Loaded::fingerprint).

@@ -76,7 +76,6 @@ pub struct Journal {
     length: u64,
     /// Whether part of a line after `length` could not be removed.
     torn: bool,
-    /// A buffer for serialised lines.
     line: Vec<u8>,
 }
 

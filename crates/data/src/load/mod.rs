@@ -213,7 +213,6 @@ struct Loader<'o> {
 }
 
 impl Loader<'_> {
-    /// Whether the limit was reached.
     fn full(&self) -> bool {
         self.full_with(0)
     }

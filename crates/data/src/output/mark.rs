@@ -16,7 +16,6 @@ pub enum Mark {
     Journal(PathBuf),
     /// JSON pointers to values of every row, with `, ` between them; after `=` comes what the text there begins with.
     Values(&'static str),
-    /// Its first bytes.
     Beginning(String),
     /// The caller checks the whole file itself, continues it and replaces nothing.
     Checked,

@@ -21,7 +21,6 @@ const ROW_GROUP: usize = 1 << 14;
 /// The most bytes of text in them.
 const ROW_GROUP_BYTES: usize = 16 << 20;
 
-/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
     /// Text; for any other value its JSON.

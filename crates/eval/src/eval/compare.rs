@@ -1,4 +1,4 @@
-//! Two judges on the same samples.
+//! Two judges on the same samples: differences with intervals, `McNemar`'s test.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -231,22 +231,11 @@ impl io::Write for Bounded {
 /// Elements that hold text.
 const LEAVES: [&str; 4] = ["mi", "mn", "mo", "mtext"];
 
-/// Elements that hold elements, with their number; 0 stands for any number.
-const NODES: [(&str, usize); 14] = [
-    ("math", 0),
-    ("mrow", 0),
-    ("msqrt", 0),
-    ("mtable", 0),
-    ("mtr", 0),
-    ("mtd", 0),
-    ("mroot", 2),
-    ("mfrac", 2),
-    ("msub", 2),
-    ("msup", 2),
-    ("munder", 2),
-    ("mover", 2),
-    ("msubsup", 3),
-    ("munderover", 3),
+/// Elements that hold elements, by their number; 0 stands for any number.
+const NODES: [(usize, &str); 3] = [
+    (0, "math mrow msqrt mtable mtr mtd"),
+    (2, "mroot mfrac msub msup munder mover"),
+    (3, "msubsup munderover"),
 ];
 
 /// Attributes whose values are numbers with `em`.
@@ -291,8 +280,9 @@ fn checked(written: &[u8]) -> Option<String> {
         let (after, closes) = attributes(after, &mut html)?;
         rest = after;
         html.push('>');
-        if let Some(node) = NODES.iter().find(|(node, _)| *node == name) {
-            open.push((*node, 0));
+        let is_node = |(_, names): &&(_, &str)| names.split(' ').any(|node| node == name);
+        if let Some((wanted, _)) = NODES.iter().find(is_node) {
+            open.push(((name, *wanted), 0));
             if closes || open.len() > MAX_DEPTH {
                 return None;
             }

@@ -18,7 +18,6 @@ use juror_data::verdict::Verdict;
 use juror_engine::engine::Stats;
 use juror_engine::model::DeviceChoice;
 
-/// The judge that is attacked.
 pub struct Subject {
     pub model: JudgeModel,
     /// Its text side under the protocol.
@@ -27,7 +26,6 @@ pub struct Subject {
     pub engine: EngineOptions,
     /// The judge writes its answers freely.
     pub free: bool,
-    /// The seed of every draw.
     pub seed: u64,
 }
 

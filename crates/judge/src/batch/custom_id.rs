@@ -15,7 +15,6 @@
 use crate::protocol::{self, PromptTemplate, Protocol};
 use juror_data::Sample;
 
-/// What every name begins with.
 const BEGINNING: &str = "juror-";
 
 /// The longest id that is written as it is.

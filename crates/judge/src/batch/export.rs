@@ -19,7 +19,6 @@ use juror_data::{Rows, Sample, Samples};
 /// Samples that are read at a time.
 const AT_ONCE: usize = 256;
 
-/// A batch to be written.
 pub struct Export {
     pub protocol: Arc<Protocol>,
     /// Its prompt text, or the user's own.

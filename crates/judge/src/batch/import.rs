@@ -14,7 +14,6 @@ use juror_data::{BadLines, LineLimit, Next, Rows, Samples, sources};
 /// Samples that are read at a time.
 const AT_ONCE: usize = 512;
 
-/// Answers to be read, resolved.
 pub struct Import<'a> {
     pub samples: &'a Rows,
     /// How often each was asked about.

@@ -69,7 +69,6 @@ pub struct BatchRun {
     pub max_line: LineLimit,
 }
 
-/// How far a run is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BatchProgress {
     pub lines: usize,

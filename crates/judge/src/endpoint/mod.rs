@@ -53,7 +53,6 @@ pub const PATIENCE: Duration = Duration::from_mins(10);
 /// The context of a server that does not say how long it is.
 const ANY_CONTEXT: usize = 1 << 30;
 
-/// How a server is asked.
 #[derive(Clone)]
 pub struct EndpointSettings {
     /// The key that is sent, if one is. It is in no manifest, no journal and no message.

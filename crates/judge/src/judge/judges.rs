@@ -17,7 +17,6 @@ use juror_data::Sample;
 use juror_data::verdict::Verdict;
 use juror_engine::engine::Stats;
 
-/// Who gives a server's verdicts.
 #[allow(clippy::large_enum_variant, reason = "there is one in a process")]
 pub enum Answerer {
     Model(ServiceSetup),

@@ -276,7 +276,6 @@ pub(crate) fn sizes(engines: &[DeviceEngine]) -> String {
     sizes.join("; ")
 }
 
-/// Gives verdicts to a function.
 struct Taking<'s, F> {
     take: F,
     stop: &'s AtomicBool,

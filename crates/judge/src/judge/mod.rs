@@ -175,7 +175,6 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// Why a run stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
     #[error(transparent)]

@@ -166,7 +166,6 @@ struct SharedRun<'a, S: ?Sized> {
     runtime: &'a Runtime,
 }
 
-/// Messages to the caller's thread.
 enum Event {
     /// A verdict that needs no model.
     Judged(Box<Verdict>),

@@ -41,7 +41,6 @@ use juror_engine::model::{DeviceChoice, ModelError, PrecisionChoice};
 /// Samples that are read at a time to be written as rows.
 const ROWS_AT_ONCE: usize = 256;
 
-/// Everything a run needs, resolved.
 pub struct Session {
     /// Where the samples are, and the lines set aside.
     pub loaded: Loaded<Rows>,

@@ -16,7 +16,6 @@ use juror_engine::engine::Stats;
 /// How many of some verdicts have a property.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
-    /// The verdicts that have it.
     pub count: usize,
     pub known: usize,
 }

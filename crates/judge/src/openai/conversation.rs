@@ -60,7 +60,6 @@ pub struct ChatModel {
     pub names: Vec<String>,
     pub config: ModelConfig,
     pub generation: GenerationDefaults,
-    /// Tokens that end a generation.
     pub(crate) eos: Arc<[u32]>,
     /// Settings of the model's files that are not applied.
     pub notes: Vec<String>,
@@ -159,7 +158,6 @@ impl ChatModel {
         &self.tokenizer
     }
 
-    /// The form of an answer.
     pub(super) fn grammar(&self, source: &GrammarSource) -> Result<Arc<Grammar>, GrammarError> {
         let new = || Grammars::new(&self.tokenizer, &self.eos);
         self.grammars.get_or_init(new).get(source)

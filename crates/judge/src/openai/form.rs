@@ -171,7 +171,6 @@ pub(super) fn thinking_tokens(model: &ChatModel, thinking: &Thinking, tokens: &[
 }
 
 impl AnswerState {
-    /// Where an answer begins.
     fn new(model: &ChatModel, thinking: Option<&Thinking>) -> Self {
         let tokenizer = model.tokenizer();
         match thinking.map(|thinking| thinking.beginning(tokenizer)) {

@@ -42,7 +42,6 @@ pub(crate) struct Message {
     pub(crate) parts: Vec<String>,
 }
 
-/// What is to be answered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GenerationInput {
     /// Messages, and further variables of the chat template.
@@ -71,9 +70,7 @@ pub struct GenerationRequest {
     pub max_tokens: Option<usize>,
     /// Equal requests with equal seeds have equal answers.
     pub seed: Option<u64>,
-    /// Texts that end an answer.
     pub stop: Vec<String>,
-    /// What an answer must be.
     pub(crate) form: Option<GrammarSource>,
     /// Give how likely each token of an answer was, and so many of the likeliest tokens in its place.
     pub(crate) logprobs: Option<usize>,

@@ -12,7 +12,6 @@ use super::{ParsedVerdict, Unreadable, ValueSpans, VerdictFields, Yields, shorte
 use juror_data::rubric::{Grade, Rubric};
 use juror_data::verdict::ParseRule;
 
-/// What stands around a reason.
 const REASON: [&str; 2] = ["<reason>", "</reason>"];
 
 #[derive(Debug, Clone)]

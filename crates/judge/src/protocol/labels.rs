@@ -29,10 +29,8 @@ pub(super) enum Take {
     Agree,
 }
 
-/// Where a label may stand.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
-    /// What the verdict calls it.
     pub(super) name: String,
     /// Each of its groups that takes part in a match holds a label; several must name the same one.
     pub(super) pattern: Regex,
@@ -74,7 +72,6 @@ pub(super) struct Labels {
 #[derive(Debug, Clone)]
 pub(super) struct LabelForm {
     labels: Labels,
-    /// What a constrained answer is.
     scaffold: Option<LabelScaffold>,
 }
 

@@ -81,7 +81,6 @@ pub struct Protocol {
     pub reads_cut: bool,
     /// Texts after which nothing of an answer counts: an engine may end a generation there.
     pub stop_texts: Vec<String>,
-    /// How its answers are read.
     pub form: Arc<dyn AnswerForm>,
     /// What a constrained answer is, where a file beside it says so.
     pub grammar: Option<Arc<GrammarSource>>,
@@ -142,7 +141,6 @@ pub struct Yields {
 }
 
 impl Yields {
-    /// Process, outcome and perfect.
     pub const ALL: Self = Self {
         process: true,
         outcome: true,

@@ -48,7 +48,6 @@ pub(crate) struct Reserved {
     literals: BTreeSet<String>,
 }
 
-/// Where a field holds delimiters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Breaches {
     /// The characters to be replaced, by their offsets in bytes of the field, and what they are in the delimiter.

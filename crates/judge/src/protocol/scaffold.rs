@@ -48,7 +48,6 @@ pub enum ChoiceField {
     Criterion(usize),
 }
 
-/// What an answer must hold.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScaffoldWants {
     /// The reason, where the protocol has one after the verdict.

@@ -54,7 +54,6 @@ impl FieldName {
     }
 }
 
-/// A stretch of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Segment {
     /// Template, few-shots and chat template: tokenised with special tokens on.

@@ -45,7 +45,6 @@ impl Default for Curve {
 const ROUNDED: f64 = 1e-7;
 
 impl Curve {
-    /// The calibrated probability of True.
     pub fn apply(&self, probability: f64) -> f64 {
         match self {
             Self::Temperature(temperature) if (temperature - 1.0).abs() < f64::EPSILON => {
@@ -94,7 +93,6 @@ impl Curve {
 }
 
 impl Calibration {
-    /// Reads a file's text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let read: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         read.check()?;

@@ -19,7 +19,6 @@ pub struct DeviceEngine {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceStats {
     pub device: String,
-    /// Requests that it has answered.
     pub verdicts: usize,
     pub stats: Stats,
 }

@@ -123,7 +123,6 @@ pub(crate) fn doubts(completion: &Completion) -> Option<Vec<Doubt>> {
     Some(probabilities.filter(|(_, p)| *p < CERTAIN).collect())
 }
 
-/// Why there is no answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Unanswered {
     Guide(String),
@@ -173,7 +172,6 @@ pub(crate) struct RuntimeOptions {
     pub(crate) ahead: usize,
     /// Answers that are kept for those who ask the same later.
     pub(crate) kept_answers: usize,
-    /// Sees every completion.
     pub(crate) observer: Option<Observer>,
     /// Called when the runtime ends, however it does.
     pub(crate) at_end: Option<Box<dyn FnOnce() + Send>>,
@@ -262,7 +260,6 @@ impl Runtime {
         thread.and_then(|thread| thread.join().ok().flatten())
     }
 
-    /// What each device has done.
     pub(crate) fn devices(&self) -> Vec<DeviceStats> {
         self.board.lock().devices.clone()
     }
@@ -328,7 +325,6 @@ impl Drop for Runtime {
     }
 }
 
-/// What the owner has published.
 #[derive(Default)]
 struct Board {
     published: Mutex<Published>,

@@ -145,7 +145,6 @@ impl Received {
         value
     }
 
-    /// Its room, without the body.
     pub(super) fn into_room(self) -> Reservation {
         self.room
     }

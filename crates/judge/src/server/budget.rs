@@ -20,7 +20,6 @@ const SHARED: usize = 2 << 30;
 /// So often work that nobody waits for is looked for while a request finds no room.
 const RECLAIM_EVERY: Duration = Duration::from_secs(1);
 
-/// The memory that requests share.
 pub(super) struct Budget {
     total: usize,
     held: Mutex<Held>,

@@ -50,7 +50,6 @@ impl ApiError {
         )
     }
 
-    /// The model could not answer.
     pub(super) fn not_answered(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }

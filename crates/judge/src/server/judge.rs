@@ -25,7 +25,6 @@ const LINES: &str = "application/x-ndjson";
 
 const SHAPE: &str = r#"{"samples": [{"question", "reference", "response"}, …]}"#;
 
-/// The verdicts of a request.
 #[derive(Serialize)]
 struct JudgeResponse<'a> {
     verdicts: &'a [Verdict],

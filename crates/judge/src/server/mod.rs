@@ -127,10 +127,8 @@ pub struct ServerSetup {
     pub answerer: Answerer,
     /// The model that answers OpenAI's routes too: of one judge that is here.
     pub chat: Option<Arc<ChatModel>>,
-    /// What OpenAI's routes leave open.
     pub defaults: Defaults,
     pub identity: JudgeIdentity,
-    /// What rows are read for.
     pub columns: ColumnMap,
     /// What a verdict of the protocol holds.
     pub yields: Yields,
@@ -154,7 +152,6 @@ impl ServerSetup {
     }
 }
 
-/// What happens to a server.
 pub enum Event {
     /// It accepts connections at this address.
     Listening(SocketAddr),

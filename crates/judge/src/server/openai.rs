@@ -390,7 +390,6 @@ fn model_card(chat: &ChatModel, name: &str) -> Value {
     })
 }
 
-/// 64 random bits.
 pub(super) fn random() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     // Each has keys of its own, from the system's randomness.

@@ -48,7 +48,6 @@ struct Sender {
     app: Arc<App>,
     /// Samples that wait take room, also when their client has gone.
     room: Mutex<Reservation>,
-    /// What one of them takes.
     each: usize,
 }
 

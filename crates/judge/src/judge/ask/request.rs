@@ -33,7 +33,6 @@ pub(crate) enum NotAsked {
     Skipped,
     /// It cannot be: the status and the reason.
     Without(Status, String),
-    /// An error of our own.
     Broken(String),
 }
 

@@ -13,7 +13,6 @@ use juror_engine::model::profile::Profile;
 use juror_engine::model::recurrence::RecurrentStates;
 use juror_engine::model::{Decoder, ModelError, Precision, StepBatch};
 
-/// A decoder without a cache.
 struct PlainModel {
     decoder: Decoder,
     precision: Precision,

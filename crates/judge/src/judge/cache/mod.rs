@@ -93,7 +93,6 @@ struct Segment {
 struct Own {
     writer: Option<Writer>,
     places: HashMap<AnswerKey, Place>,
-    /// Why nothing more is kept.
     failed: Option<String>,
 }
 

@@ -35,7 +35,6 @@ struct Line {
     guided: Guided,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubts: Option<Vec<Doubt>>,
-    /// See [`Completion::counted`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counted: Option<(usize, usize)>,
 }

@@ -28,7 +28,6 @@ pub(crate) struct FieldText {
 }
 
 impl FieldText {
-    /// For prompts with these delimiters.
     pub(crate) fn new(tokenizer: Arc<Tokenizer>, mut reserved: Reserved) -> Self {
         let encode = |text: &str| {
             tokenizer

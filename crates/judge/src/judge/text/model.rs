@@ -44,7 +44,6 @@ pub struct ChatSettings {
 pub struct JudgeText {
     pub protocol: Arc<Protocol>,
     pub prompts: PromptBuilder,
-    /// Tokens that end a generation.
     pub eos: Arc<[u32]>,
     /// How those of the model are known.
     pub ends: Vec<EndToken>,
@@ -64,7 +63,6 @@ pub struct JudgeText {
     /// Whether the protocol gives answers a form that this model can follow.
     has_form: bool,
     blank: OnceLock<TokenSet>,
-    /// The forms of constrained answers.
     pub(crate) grammars: Grammars,
     /// The server that answers, where the model runs elsewhere.
     pub(crate) endpoint: Option<Served>,

@@ -46,7 +46,6 @@ impl From<CheckpointError> for PromptError {
     }
 }
 
-/// A stretch of every prompt.
 enum Stretch {
     /// The same in every prompt: tokenised once.
     Shared(Vec<u32>),

@@ -53,7 +53,6 @@ impl JudgeModel {
         }
     }
 
-    /// What tells it from others.
     pub fn hash(&self) -> Result<String, CheckpointError> {
         match self {
             Self::Here(source) => source.hash(),

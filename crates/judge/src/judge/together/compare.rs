@@ -47,7 +47,6 @@ pub struct RankedResponse {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedPair {
     pub first: String,
-    /// The id of the other.
     pub second: String,
     /// How much better the first is, from 0 to 1.
     pub preference: Option<f64>,

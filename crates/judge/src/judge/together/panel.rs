@@ -52,7 +52,6 @@ impl PanelRule {
     }
 }
 
-/// A judge of a [`Panel`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     pub name: String,

@@ -36,7 +36,6 @@ pub(crate) struct GuideOptions {
     /// Ends the generation as soon as the reward is known.
     pub(crate) decides: Option<Decides>,
     pub(crate) thinking_budget: Option<usize>,
-    /// The most tokens in all.
     pub(crate) most: usize,
 }
 
