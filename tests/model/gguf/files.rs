@@ -143,6 +143,8 @@ fn a_folder_with_one_file_is_that_model() {
     let alone = juror_judge::catalog::resolve(path("one.gguf").to_str().unwrap()).unwrap();
     assert_eq!(source.hash().unwrap(), alone.hash().unwrap());
     file.write(&path("two.gguf"));
+    let renamed = juror_judge::catalog::resolve(path("two.gguf").to_str().unwrap()).unwrap();
+    assert_eq!(renamed.hash().unwrap(), alone.hash().unwrap());
     let message = juror_judge::catalog::resolve(folder.path().to_str().unwrap())
         .unwrap_err()
         .to_string();

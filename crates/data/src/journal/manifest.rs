@@ -84,8 +84,12 @@ impl Manifest {
         let now = serde_json::to_string(self)
             .and_then(|text| serde_json::from_str(&text))
             .unwrap_or(Value::Null);
-        compare(String::new(), earlier, &now, &mut differences);
-        differences.retain(|difference| !Self::TOLD_ALONE.contains(&difference.field.as_str()));
+        compare(String::new(), Some(earlier), Some(&now), &mut differences);
+        let is_another = differences.iter().any(|one| one.field == "model.hash");
+        // The same files under another name are the same model; a name says which one it was where they differ.
+        differences.retain(|Difference { field, .. }| {
+            !Self::TOLD_ALONE.contains(&&**field) && (is_another || field != "model.name")
+        });
         differences
     }
 }
@@ -161,22 +165,21 @@ pub struct Difference {
     pub(crate) now: String,
 }
 
-/// The differences, one line each, with names for the two sides. A manifest has some twenty fields, but a foreign file may have any number, so the list is
-/// cut.
-pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> String {
+/// The differences, one line each, with names for the two sides. A foreign file may have any number of fields, so the list is cut.
+pub(super) fn listing(differences: &[Difference], there: &str, here: &str) -> String {
     const LISTED: usize = 40;
     let line = |difference: &Difference| {
         let Difference {
             field,
             journal,
-            now: is,
+            now,
         } = difference;
         let meaning = match field.as_str() {
             "input.fingerprint" => " (other rows, or other keys read from them)",
             _ => "",
         };
-        let [field, was, is] = [field, journal, is].map(|text| shortened(text));
-        let line = format!("{field}: {was} {earlier}, {is} {now}{meaning}");
+        let [field, was, is] = [field, journal, now].map(|text| shortened(text));
+        let line = format!("{field}: {was} {there}, {is} {here}{meaning}");
         format!("  {}", escaped(&line))
     };
     let mut lines: Vec<String> = differences.iter().take(LISTED).map(line).collect();
@@ -186,31 +189,28 @@ pub(super) fn listing(differences: &[Difference], earlier: &str, now: &str) -> S
     lines.join("\n")
 }
 
-fn compare(field: String, earlier: &Value, now: &Value, differences: &mut Vec<Difference>) {
+fn compare(
+    field: String,
+    earlier: Option<&Value>,
+    now: Option<&Value>,
+    differences: &mut Vec<Difference>,
+) {
     if earlier == now {
         return;
     }
-    let (Value::Object(earlier_fields), Value::Object(now_fields)) = (earlier, now) else {
-        differences.push(Difference {
+    let (Some(Value::Object(before)), Some(Value::Object(after))) = (earlier, now) else {
+        let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+        let (journal, now) = (text(earlier), text(now));
+        return differences.push(Difference {
             field,
-            journal: earlier.to_string(),
-            now: now.to_string(),
+            journal,
+            now,
         });
-        return;
     };
     let dot = if field.is_empty() { "" } else { "." };
-    let at = |key: &str| format!("{field}{dot}{key}");
-    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-    let added = now_fields.keys();
-    let added = added.filter(|key| !earlier_fields.contains_key(*key));
-    for key in earlier_fields.keys().chain(added) {
-        match (earlier_fields.get(key), now_fields.get(key)) {
-            (Some(earlier), Some(now)) => compare(at(key), earlier, now, differences),
-            (earlier, now) => differences.push(Difference {
-                field: at(key),
-                journal: text(earlier),
-                now: text(now),
-            }),
-        }
+    let added = after.keys().filter(|key| !before.contains_key(*key));
+    for key in before.keys().chain(added) {
+        let field = format!("{field}{dot}{key}");
+        compare(field, before.get(key), after.get(key), differences);
     }
 }

@@ -223,9 +223,8 @@ impl ModelSource {
         match self {
             Self::Adapted(model) => {
                 let hashes = [model.base.hash()?, model.adapter.hash()?];
-                Ok(blake3::hash(hashes.join(" ").as_bytes())
-                    .to_hex()
-                    .to_string())
+                let hash = blake3::hash(hashes.join(" ").as_bytes());
+                Ok(hash.to_hex().to_string())
             }
             // Texts made from a GGUF file's metadata are covered by the file.
             Self::Gguf(_) => self.hash_of("", &super::weights::files(self)?),
@@ -249,7 +248,9 @@ impl ModelSource {
         }
         for file in weights {
             let (reader, length) = self.open(file)?;
-            hasher.update(format!("{file}\n{length}\n").as_bytes());
+            // People rename GGUF files, whose parts are in order; the others' names are their formats'.
+            let name = Some(file.as_str()).filter(|_| !matches!(self, Self::Gguf(_)));
+            hasher.update(format!("{}\n{length}\n", name.unwrap_or_default()).as_bytes());
             let hashed = hasher.update_reader(reader);
             hashed.map_err(CheckpointError::reading(self.describe(file)))?;
         }
@@ -265,23 +266,22 @@ impl ModelSource {
                 model.weights.length(),
             )),
             Self::Embedded(model) => Err(CheckpointError::missing(model.name, file)),
-            Self::Folder(_) | Self::Gguf(_) => {
-                let (folder, path) = match self {
-                    Self::Gguf(model) => (model.path(), model.file(file).map(Path::to_owned)),
-                    Self::Folder(folder) => (folder.as_path(), Some(folder.join(file))),
-                    Self::Embedded(_) | Self::Adapted(_) => (Path::new(""), None),
-                };
-                let Some(path) = path.filter(|path| path.is_file()) else {
-                    return Err(CheckpointError::missing(folder, file));
-                };
-                unsuitable::refuse_pointer(&path)?;
-                let io = CheckpointError::reading(self.describe(file));
-                let opened = File::open(path).map_err(&io)?;
-                let length = opened.metadata().map_err(&io)?.len();
-                Ok((WeightFile::File(opened), length))
-            }
+            Self::Folder(folder) => open_in(folder, Some(folder.join(file)), file),
+            Self::Gguf(model) => open_in(model.path(), model.file(file).map(Path::to_owned), file),
         }
     }
+}
+
+/// Opens the weight file `file` of what is at `whole`; also returns its length in bytes.
+fn open_in(whole: &Path, path: Option<PathBuf>, file: &str) -> Result<(WeightFile, u64)> {
+    let Some(path) = path.filter(|path| path.is_file()) else {
+        return Err(CheckpointError::missing(whole, file));
+    };
+    unsuitable::refuse_pointer(&path)?;
+    let io = CheckpointError::reading(path.display().to_string());
+    let opened = File::open(path).map_err(&io)?;
+    let length = opened.metadata().map_err(&io)?.len();
+    Ok((WeightFile::File(opened), length))
 }
 
 impl fmt::Display for ModelSource {

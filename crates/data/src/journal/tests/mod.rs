@@ -332,6 +332,8 @@ fn fields_of_another_version_count_as_differences() {
     let mut earlier = serde_json::to_value(manifest()).unwrap();
     earlier["sampling"].as_object_mut().unwrap().remove("top_k");
     earlier["beams"] = 4.into();
+    // The same files under another name.
+    earlier["model"]["name"] = "./tiny/".into();
     earlier["sampling"]["temperature"] = serde_json::from_str("0.7").unwrap();
     earlier["sampling"]["top_p"] = serde_json::from_str("0.95").unwrap();
     let differences = manifest().differences(&earlier);
