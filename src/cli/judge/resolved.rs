@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 
 use super::{JudgeChoice, ONLY_SCORE, VerdictArguments, refuse_meaningless};
 use crate::cli::endpoint::EndpointArguments;
@@ -193,10 +193,8 @@ fn check_options(
         when(is_given && text.is_elsewhere(), why)
     };
     let process = when(!yields.process, "it does not judge the process");
-    let reasons = when(
-        !gives_reasons(protocol),
-        "its answers give no reason that is read",
-    );
+    let has_reasons = gives_reasons(protocol);
+    let reasons = when(!has_reasons, "its answers give no reason that is read");
     let uncalibrated = when(
         !is_soft && !is_sure,
         "without --reward soft or --min-confidence it changes nothing",
@@ -210,18 +208,20 @@ fn check_options(
         !text.has_early_reward(),
         "what it writes follows a grammar, whose end decides nothing sooner",
     );
-    let odds = when(
-        !protocol.form.has_odds(),
-        "no probabilities are recorded of what it says",
-    );
+    let has_odds = protocol.form.has_odds();
+    let odds = when(!has_odds, "no probabilities are recorded of what it says");
     let alike = when(
         yields.score && !text.has_choices(),
         "its labels begin with the same tokens, so that their probabilities are not known",
     );
+    for (option, is_given) in [("--reward soft", is_soft), ("--min-confidence", is_sure)] {
+        if let Some(why) = unknown.filter(|_| is_given) {
+            bail!("{option} needs probabilities: {why}");
+        }
+    }
     let of_reward = reward.refused_by(protocol, rules);
     let why_not = [
-        ("--reward soft", unknown.or(alike).filter(|_| is_soft)),
-        ("--min-confidence", unknown.filter(|_| is_sure)),
+        ("--reward soft", alike.filter(|_| is_soft)),
         ("--decide-only", unsteered(verdict.decide_only)),
         ("--thinking-budget", unsteered(has_budget)),
         (

@@ -191,7 +191,10 @@ fn what_a_server_can_do_is_asked() {
     }
     folder
         .run(&judge(&server.url, &["--restart", "--reward", "soft"]))
-        .expect(2, &["--reward soft", "does not say how likely"]);
+        .expect(
+            2,
+            &["--reward soft needs probabilities: the server does not say how likely"],
+        );
     folder
         .run(&judge(
             &server.url,
@@ -237,6 +240,28 @@ fn what_a_server_can_do_is_asked() {
     let [ok, unparsed] = ["ok", "unparsed"].map(Value::from);
     let wrong = (&ok, &json!(false));
     assert_eq!(told, [wrong, (&unparsed, &Value::Null), wrong]);
+
+    // A model whose log-probabilities nobody may have is asked without them; a key that is refused is asked with once.
+    let kept = Server::with_probes(
+        |_, _| said(RIGHT),
+        |asked| match asked.body.get("logprobs") {
+            Some(_) => error(
+                403,
+                "You are not allowed to request logprobs from this model",
+            ),
+            None => said("ready"),
+        },
+    );
+    folder
+        .run(&judge(&kept.url, &["--restart"]))
+        .expect(0, &["without probabilities"]);
+    let refused = Server::with_probes(|_, _| said(RIGHT), |_| error(403, "Forbidden"));
+    folder
+        .run(&judge(&refused.url, &["--restart"]))
+        .expect(2, &["status 403: Forbidden"]);
+    let asked = refused.all();
+    let posts = asked.iter().filter(|asked| asked.request.method == "POST");
+    assert_eq!(posts.count(), 1);
 
     // One that is busy once can do no less for it.
     let asked_before = AtomicBool::new(false);

@@ -91,10 +91,11 @@ impl Abilities {
             match asked {
                 _ if is_short && length == SHORT => length = WITH_THINKING,
                 Ok(answered) => break answered,
+                // OpenAI refuses log-probabilities of some models with 403.
                 Err(Failure::Refused {
-                    status: 400 | 422,
+                    status: status @ (400 | 403 | 422),
                     why,
-                }) if found.adapt(&why) => {}
+                }) if found.adapt(&why, status != 403) => {}
                 Err(failure) => return Err(probe.error(&failure)),
             }
         };
@@ -137,8 +138,8 @@ impl Abilities {
         Ok((found, first.model))
     }
 
-    /// Leaves out what a server complains of; false if nothing of that is known.
-    fn adapt(&mut self, why: &str) -> bool {
+    /// Leaves out what a server complains of, or `guesses` where that is unsaid; false if nothing of that is known.
+    fn adapt(&mut self, why: &str, guesses: bool) -> bool {
         let why = why.to_lowercase();
         if why.contains("max_tokens") && self.length == "max_tokens" {
             self.length = "max_completion_tokens";
@@ -151,6 +152,8 @@ impl Abilities {
             self.temperature = false;
         } else if why.contains("stop") && self.stop {
             self.stop = false;
+        } else if !guesses {
+            return false;
         } else if self.logprobs.is_some() {
             // Some say only that the request is wrong: the least usual is left out first.
             self.logprobs = None;

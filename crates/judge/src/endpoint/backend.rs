@@ -268,11 +268,9 @@ impl Shared {
                         self.end(Err(EngineError::Elsewhere(why)));
                         return Err(NoTurn::Ended);
                     }
-                    let again = usize::from(without_form);
-                    self.served.without_form.fetch_add(again, Ordering::Relaxed);
-                    self.served
-                        .answered
-                        .get_or_init(|| (body, request.max_new_tokens));
+                    let (served, again) = (&self.served, usize::from(without_form));
+                    served.without_form.fetch_add(again, Ordering::Relaxed);
+                    served.answered.get_or_init(|| (body, most));
                     return Ok(Ok(self.exchange.completion(request, &answered, timing)));
                 }
                 Err(failure) => failure,
@@ -401,11 +399,9 @@ impl Shared {
 
     /// For a fault that may be the server's.
     fn unanswered(&self, request: &Request, why: &str) -> Unanswered {
-        let why = format!("{}: {why}", self.endpoint().client.base());
-        Unanswered {
-            id: request.id,
-            why,
-        }
+        let (id, address) = (request.id, self.endpoint().client.base());
+        let why = format!("{address}: {why}");
+        Unanswered { id, why }
     }
 
     fn refused(&self, request: Request, why: &str) -> Completion {

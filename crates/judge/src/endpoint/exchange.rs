@@ -190,10 +190,8 @@ impl Exchange {
             hasher.update(&key.trial.to_le_bytes());
             let mut first = [0; 8];
             first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-            body.insert(
-                "seed".to_owned(),
-                json!(u64::from_le_bytes(first) % u64::from(SEEDS)),
-            );
+            let drawn = u64::from_le_bytes(first) % u64::from(SEEDS);
+            body.insert("seed".to_owned(), json!(drawn));
         }
         let stop = &self.text.protocol.stop_texts;
         if let Some((form, key)) = form.zip(abilities.form) {

@@ -65,6 +65,7 @@ impl Pace {
     pub(super) fn new(settings: &EndpointSettings) -> Self {
         let now = Instant::now();
         let most = settings.at_once() as f64;
+        let a_minute = settings.requests_per_minute;
         Self {
             state: Mutex::new(PaceState {
                 limit: FIRST.min(most),
@@ -84,9 +85,7 @@ impl Pace {
             }),
             changed: Condvar::new(),
             most,
-            a_minute: settings
-                .requests_per_minute
-                .map(|count| count.max(1) as usize),
+            a_minute: a_minute.map(|count| count.max(1) as usize),
             most_tokens: settings.most_tokens,
         }
     }
@@ -102,11 +101,8 @@ impl Pace {
                 return Err(NoTurn::Spent(most));
             }
             let now = Instant::now();
-            while state
-                .made
-                .front()
-                .is_some_and(|made| now.duration_since(*made) >= MINUTE)
-            {
+            let is_old = |made: &Instant| now.duration_since(*made) >= MINUTE;
+            while state.made.front().is_some_and(is_old) {
                 state.made.pop_front();
             }
             let full = self.a_minute.is_some_and(|most| state.made.len() >= most);
