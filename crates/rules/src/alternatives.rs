@@ -6,14 +6,14 @@ use regex::Regex;
 
 use crate::config::DecimalMark::{self, Point};
 use crate::extract::{of_commas, replaced};
-use crate::lexicon::leading;
 use crate::lexicon::numbers::{denominator, roman};
 use crate::lexicon::units::is_unit;
+use crate::lexicon::{is_digit, leading};
 use crate::pattern;
 
 /// `text`, and what else it may be meant as: groups of three digits, a decimal comma, an age, Roman numerals, a time span, natural logarithms, a unit
-/// or parts after a number, a multiple.
-pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
+/// or parts after a number, a multiple. `stated`: in a prediction, whose letter right behind a number may be a unit.
+pub(crate) fn of(text: &str, decimal: Option<DecimalMark>, stated: bool) -> Vec<String> {
     let mut found = vec![text.to_owned()];
     // "12.000 Besucher"; 1.234 alone is a decimal.
     let (number, rest) = text.split_at(leading(text, |it| it.is_ascii_digit() || it == '.'));
@@ -33,6 +33,12 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     // "1.35x"
     let multiple = rest == "x" && number.contains('.');
     found.extend(multiple.then(|| number.to_owned()));
+    // "540m", "9.8m/s^2"
+    let letter = &rest[..leading(rest, |it| it.is_ascii_alphabetic())];
+    let decade = number.ends_with('0') && rest == "s";
+    if stated && !number.is_empty() && !decade && letter.len() == 1 && is_unit(letter) {
+        found.push(format!("{number} {rest}"));
+    }
     // "3 quarters", "0.5 M", "250 cfm"
     if let Some(name) = rest.strip_prefix(' ').filter(|_| !number.is_empty()) {
         found.extend(is_unit(name).then(|| format!("{number}\\text{{ {name}}}")));
@@ -47,6 +53,17 @@ pub(crate) fn of(text: &str, decimal: Option<DecimalMark>) -> Vec<String> {
     found.extend(below_slash(text));
     found.extend(text.contains("log").then(|| text.replace("log", "ln")));
     found
+}
+
+/// The two forms in which a text may say one value: "3/4 (0.75)", "$5, or 5 dollars", "60 minutes = 1 hour".
+pub(crate) fn forms(text: &str) -> Option<(&str, &str)> {
+    let measure =
+        |it: &str| it.starts_with(is_digit) && it.contains(' ') && !it.ends_with(is_digit);
+    let measures = |it: &(&str, &str)| measure(it.0) && measure(it.1);
+    let bracket = text.strip_suffix(')').map(|it| it.rsplit_once(" ("));
+    let joined = |it| text.split_once(it);
+    let said = joined(", or ").or_else(|| joined(" or "));
+    bracket.unwrap_or_else(|| said.or_else(|| joined(" = ").filter(measures)))
 }
 
 /// `1/2\pi` as `1/(2\pi)`, which many mean by it; `None` where it is not written so.

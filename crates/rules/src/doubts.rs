@@ -1,5 +1,7 @@
 //! Doubts about a verdict: what equal or different answers stand among, and whether one of them may be meant otherwise.
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::algebra;
 use crate::answer::{Answer, Unit};
 use crate::config::Config;
@@ -62,11 +64,15 @@ impl Doubts<'_> {
         let response = self.texts[1];
         let in_pairs = |it: &Side<'_>| in_lakhs(without_rupees(&it.text));
         let list = |it: &Answer| matches!(it, Answer::List(_));
+        let text = |it: &Answer| matches!(it, Answer::Text(_));
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 9] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 12] = [
             (&|| in_pairs(gold) != in_pairs(pred), "digits in groups of two on one side"),
             (&|| self.stands_elsewhere(), MENTIONED),
             (&|| (list(a) || list(b)) && pred.statement.contains("i.e."), "the answer is said in two ways"),
+            (&|| self.in_two_forms() == Some(false), "the answer is said in two ways"),
+            (&|| gold.text.parse::<f64>().is_ok() && compound(&pred.text).any(|unit| says(&format!("{} {unit}", gold.text), b, self.configs[1])), "a number against a measure in several units"),
+            (&|| text(a) && text(b) && unaccented(&gold.text).eq(unaccented(&pred.text)), "letters without their accents"),
             (&|| unknown_words(a, b) && (extract::is_foreign(response) || !response.trim().contains(' ')), "words that may be a number"),
             (&|| goes_on((&gold.text, a), pred, b), "what was read is not the whole answer"),
             (&|| self.may_be_read_so(), "read in another way the two are equal"),
@@ -95,8 +101,8 @@ impl Doubts<'_> {
 
     /// Are the two the same if one of them, or both, are read in another way?
     fn may_be_read_so(&self) -> bool {
-        let [golds, preds] =
-            [0, 1].map(|at| alternatives::of(&self.sides[at].text, self.configs[at].decimal));
+        let [golds, preds] = [0, 1]
+            .map(|at| alternatives::of(&self.sides[at].text, self.configs[at].decimal, at == 1));
         let says = |gold: &Answer| preds.iter().any(|it| says(it, gold, self.configs[1]));
         // "1,234" and "1.234"
         let [a, b] = self.sides.map(|it| it.text.replace(',', "."));
@@ -132,8 +138,33 @@ impl Doubts<'_> {
             || story && extract::holds_near_end(&pred.statement, read, &gold.text)
     }
 
+    /// Why different answers are the same all the same.
+    pub(crate) fn of_alike(&self) -> Option<&'static str> {
+        let twice = || (self.in_two_forms() == Some(true)).then_some("one value in two forms");
+        let fall = self.is_fall().then_some("a fall is negative");
+        (fall.or_else(twice)).filter(|_| self.of_either(false).is_none())
+    }
+
+    /// Does a prediction say one value in two forms, one of which is the reference? `Some(false)` where it only may be, or one form is the other rounded.
+    fn in_two_forms(&self) -> Option<bool> {
+        let (pred, a, config) = (self.sides[1], self.answers[0], self.configs[1]);
+        let mut said = [&pred.text, &pred.statement].into_iter();
+        let (x, y) = said.find_map(|it| alternatives::forms(extract::bare(it)))?;
+        let equal = |it: &Answer| compare::compare(a, it, config).equal;
+        let own = [x, y].map(|it| parse::parse(it).map_or(Some(false), |it| equal(&it)));
+        let exact = parse::parse(x).is_ok_and(|x| says(y, &x, config));
+        let plain = |it: &str| {
+            let number = it.trim_end_matches(['%', '\\']).parse::<f64>();
+            it.contains(['.', '%']) && number.is_ok_and(|it| it > 0.0)
+        };
+        let rounded =
+            |(x, y)| plain(y) && extract::rounds(x, &format!(", about {y}")) == Some(true);
+        let one = exact || [(x, y), (y, x)].into_iter().any(rounded);
+        (one && x != y && own != [Some(false); 2]).then(|| exact && own.contains(&Some(true)))
+    }
+
     /// Is one side the negative of what the other states as lost: −15% and "a decrease of 15%"?
-    pub(crate) fn is_fall(&self) -> bool {
+    fn is_fall(&self) -> bool {
         let ([gold, pred], config) = (self.sides, self.configs[1]);
         let below = gold.text.starts_with('-');
         let (with, without) = if below { (gold, pred) } else { (pred, gold) };
@@ -440,6 +471,19 @@ fn other_form(gold: &Side<'_>, pred: &Side<'_>) -> bool {
         }
         _ => based == Some(&*gold.text),
     }
+}
+
+/// The letters of a text without their accents.
+fn unaccented(text: &str) -> impl Iterator<Item = char> {
+    text.nfd().filter(|it| !matches!(it, '\u{300}'..='\u{36f}'))
+}
+
+/// The units of a measure that has several: "1 hour 30 minutes".
+fn compound(text: &str) -> impl Iterator<Item = &str> {
+    let words = || text.split(|it: char| !it.is_alphabetic());
+    let unit = |it: &&str| parse::unit(it).is_some();
+    let several = words().filter(unit).nth(1).is_some();
+    words().filter(move |it| several && unit(it))
 }
 
 /// Are words without a digit given where a number is asked for, and not those that say that there is none?

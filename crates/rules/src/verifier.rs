@@ -389,10 +389,10 @@ fn of_found<'t>(
             }
             let doubt = match comparison.equal {
                 Some(true) => doubts.of_equal(),
-                Some(false) if doubts.of_either(false).is_none() && doubts.is_fall() => {
-                    return alike(&gold.text, &pred.text, "a fall is negative");
-                }
-                Some(false) => doubts.of_different(),
+                Some(false) => match doubts.of_alike() {
+                    Some(reason) => return alike(&gold.text, &pred.text, reason),
+                    None => doubts.of_different(),
+                },
                 None => None,
             };
             if let Some(doubt) = doubt {
@@ -599,15 +599,10 @@ fn with_rest(error: &ParseError, text: &str) -> String {
 }
 
 /// No verdict, since `text` of one side cannot be read. What is too long or nested too deeply is not misread but too complex.
-fn unreadable(
-    error: &ParseError,
-    unparsed: Status,
-    text: &str,
-    sides: [&Side<'_>; 2],
-) -> Verification {
+fn unreadable(error: &ParseError, open: Status, text: &str, sides: [&Side<'_>; 2]) -> Verification {
     let status = match error {
         ParseError::TooDeep { .. } | ParseError::TooLong { .. } => Status::TooComplex,
-        ParseError::Empty | ParseError::Syntax { .. } => unparsed,
+        ParseError::Empty | ParseError::Syntax { .. } => open,
     };
     let [gold, pred] = sides;
     unread(status, &[&gold.text], &[&pred.text], with_rest(error, text))

@@ -2,6 +2,9 @@
 
 use crate::verification::Status;
 
+/// What a rule tells of two answers; `None` where it does not apply.
+pub(super) type Told = Option<Comparison>;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
     /// `None`: cannot be told.

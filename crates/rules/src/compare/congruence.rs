@@ -1,17 +1,13 @@
 //! Congruences: a ≡ b (mod m).
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Told};
 use super::context::Context;
 use super::{expressions, linear, naming};
 use crate::algebra::Rational;
 use crate::answer::{Answer, Operator, Relation};
 
 /// A congruence, or that a number divides, against what says the same: `4t + 1`, `n = 4k + 1`. `None` where it does not.
-pub(super) fn classes(
-    gold: &Answer,
-    pred: &Answer,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn classes(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Told {
     let says = |answer: &Answer| {
         matches!(answer, Answer::Relation(relation)
             if relation.modulus.is_some() || relation.operators.contains(&Operator::Divides))

@@ -1,6 +1,6 @@
 //! Equations against equations.
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Told};
 use super::context::{Context, in_order_of_sides};
 use super::{expressions, naming, real_set, solve};
 use crate::algebra::{self, Identity};
@@ -18,11 +18,7 @@ pub(super) enum Factor {
 }
 
 /// Two equations, read as wholes; `None` where they have more sides, or such as are no expressions.
-pub(super) fn compare(
-    gold: &Relation,
-    pred: &Relation,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn compare(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Told {
     let mut undecided = None;
     if let (Some(f), Some(g)) = (difference(gold), difference(pred)) {
         let verdict = zero_sets(&f, &g, context);

@@ -1,6 +1,6 @@
 //! Families of solutions: `x = π/4 + kπ, k ∈ ℤ`.
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Told};
 use super::context::Context;
 use super::{expressions, rename};
 use crate::algebra::Expr;
@@ -53,11 +53,7 @@ fn integer_letter(answer: &Answer) -> Option<&str> {
 }
 
 /// Compares answers of which at least one has a letter that is any integer, by the other's letter for it. `None` where neither has one.
-pub(super) fn compare(
-    gold: &Answer,
-    pred: &Answer,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Told {
     let (a, b) = (without_remark(gold), without_remark(pred));
     let known = a.as_ref().or(b.as_ref())?.1.clone();
     // One side takes the remark for granted: of the same letter, or of a usual one.

@@ -1,6 +1,6 @@
 //! Other letters for the same things.
 
-use super::comparison::Comparison;
+use super::comparison::Told;
 use super::context::Context;
 use super::expressions;
 use super::numbers::{self, Value};
@@ -34,11 +34,7 @@ pub(super) fn letters_of(answer: &Answer) -> Vec<Box<str>> {
 }
 
 /// Compares under every way of calling the prediction's variables by the gold answer's letters. `None` where there is none to try.
-pub(super) fn compare(
-    gold: &Answer,
-    pred: &Answer,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Told {
     const MOST: usize = 4;
     let (to, mut from) = (letters_of(gold), letters_of(pred));
     if to.len() != from.len() || to.is_empty() || to.len() > MOST || to == from && to.len() == 1 {
@@ -62,11 +58,7 @@ pub(super) fn compare(
 
 /// Compares two antiderivatives: those that call their constant differently, `x^2 + C` and `x^2 + K`, and those that differ by one, as
 /// `sin^2 x + C` and `-cos^2 x + C` do: by what is the same for another letter. `None` where they are none, or may differ.
-pub(super) fn constant(
-    gold: &Answer,
-    pred: &Answer,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn constant(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Told {
     const NAMES: [&str; 7] = ["C", "c", "K", "k", "C_1", "c_1", "D"];
     // What is added to the constant, and its name.
     let split = |answer: &Answer| {

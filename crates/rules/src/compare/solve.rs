@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Told};
 use super::context::Context;
 use super::quotient::sign_set;
 use super::real_set::{self, Bound, Piece, RealSet};
@@ -227,11 +227,7 @@ pub(super) fn solve(relation: &Relation, context: &mut Context<'_>) -> Option<Re
 }
 
 /// Two statements by the real numbers of which they hold; `None` where one of them cannot be solved.
-pub(super) fn solutions(
-    gold: &Relation,
-    pred: &Relation,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn solutions(gold: &Relation, pred: &Relation, context: &mut Context<'_>) -> Told {
     let (a, b) = (solve(gold, context)?, solve(pred, context)?);
     Some(if a.variable == b.variable {
         real_set::sets("solutions", &a.set, &b.set, context)

@@ -1,6 +1,6 @@
 //! Systems: values under names, `x = 1, y = 2`.
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Told};
 use super::context::Context;
 use super::naming::{self, Stated};
 use super::{expressions, matching, rename};
@@ -85,11 +85,7 @@ fn system(answer: &Answer) -> Option<System<'_>> {
 }
 
 /// Compares where at least one side gives values to names; `None` where neither does, or it does not matter.
-pub(super) fn compare(
-    gold: &Answer,
-    pred: &Answer,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+pub(super) fn compare(gold: &Answer, pred: &Answer, context: &mut Context<'_>) -> Told {
     match (system(gold), system(pred)) {
         (Some(a), Some(b)) => two_systems(&a, &b, context),
         (Some(system), None) => system_against(&system, pred, false, context),
@@ -99,11 +95,7 @@ pub(super) fn compare(
 }
 
 /// Name by name; several solutions in any order.
-fn two_systems(
-    gold: &System<'_>,
-    pred: &System<'_>,
-    context: &mut Context<'_>,
-) -> Option<Comparison> {
+fn two_systems(gold: &System<'_>, pred: &System<'_>, context: &mut Context<'_>) -> Told {
     if gold.names.len() != pred.names.len() {
         // `k = 1, 2` against `k_1 = 1, k_2 = 2`.
         let (bases_a, bases_b) = (bases(gold), bases(pred));
@@ -178,7 +170,7 @@ fn system_against(
     other: &Answer,
     swapped: bool,
     context: &mut Context<'_>,
-) -> Option<Comparison> {
+) -> Told {
     let same_family = system.names.windows(2).all(|pair| {
         naming::family(pair[0]).is_some() && naming::family(pair[0]) == naming::family(pair[1])
     });

@@ -1,6 +1,6 @@
 //! What stands after words such as "the answer is".
 
-use super::items::{self, Candidate, Form, Source};
+use super::items::{self, Candidate, Form, Read, Source};
 use super::markup::{trim_markup, without_markup};
 use super::whole::is_product;
 use super::{choice, listed, maths, ratio, sentences, spoken, stated, words};
@@ -11,12 +11,7 @@ const MAX_WORDS: usize = 120;
 const FAR: usize = 4 * MAX_WORDS;
 
 /// What is read after an announcement that ends at `from`, if it ends within `reach` bytes. `named`: is it a choice?
-pub(super) fn read<'t>(
-    source: Source<'t, '_>,
-    from: usize,
-    reach: usize,
-    named: bool,
-) -> Option<Candidate<'t>> {
+pub(super) fn read<'t>(source: Source<'t, '_>, from: usize, reach: usize, named: bool) -> Read<'t> {
     let start = skip_fillers(source.text, next_content(source.text, from)?);
     let start = skip_spaceless(source.text, start);
     let list = list_from(source.text, from, start);
@@ -111,12 +106,7 @@ fn is_factorial(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// Reads the answer that a clause begins with or is about.
-fn answer<'t>(
-    source: Source<'t, '_>,
-    start: usize,
-    end: usize,
-    named: bool,
-) -> Option<Candidate<'t>> {
+fn answer<'t>(source: Source<'t, '_>, start: usize, end: usize, named: bool) -> Read<'t> {
     let rest = &source.text[start..end];
     let (bare, is_named) = match choice::strip_name(rest) {
         Some(after) => (after, true),
@@ -232,11 +222,7 @@ fn is_short_text(clause: &str) -> bool {
 #[rustfmt::skip]
 const STOPS: [&str; 9] = [" because ", " since ", " as ", " which ", " where ", " so ", " - ", " – ", " — "];
 
-pub(super) fn words_only<'t>(
-    source: Source<'t, '_>,
-    start: usize,
-    end: usize,
-) -> Option<Candidate<'t>> {
+pub(super) fn words_only<'t>(source: Source<'t, '_>, start: usize, end: usize) -> Read<'t> {
     let clause = &source.text[start..end];
     let clause = &clause[..clause.floor_char_boundary(FAR)];
     if let Some(list) = word_list(clause) {

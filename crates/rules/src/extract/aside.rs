@@ -161,7 +161,7 @@ pub(super) fn before_rounded(sentence: &str) -> Option<usize> {
 }
 
 /// Is a value said again as a rounded one that may be it, as 5/36 before ", or about 13.9%"? `None` where no number is said so.
-pub(super) fn rounds(exact: &str, after: &str) -> Option<bool> {
+pub(crate) fn rounds(exact: &str, after: &str) -> Option<bool> {
     let after = after.strip_prefix(", ")?;
     let mut said = words::words_of(after).skip_while(|it| words::SAYS_AGAIN.contains(it));
     let rounded = &after[after.find(words::is_digit)?..];

@@ -32,6 +32,9 @@ pub(super) struct Source<'t, 'm> {
     pub open_boxes: bool,
 }
 
+/// What may have been read.
+pub(super) type Read<'t> = Option<Candidate<'t>>;
+
 /// An answer that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate<'t> {

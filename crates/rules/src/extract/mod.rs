@@ -179,6 +179,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
     first.ok_or_else(|| NOTHING_FOUND.to_owned())
 }
 
+pub(crate) use aside::rounds;
 pub(crate) use clean::{replaced, without_end_marks, without_tool_results};
 pub(crate) use decimal::of_commas;
 pub(crate) use ending::ends_in;

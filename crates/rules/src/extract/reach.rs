@@ -1,6 +1,6 @@
 //! Where what is announced ends, and what stands after marks: `####`, `<answer>`, labelled parts.
 
-use super::items::{Candidate, Form, Source};
+use super::items::{Candidate, Form, Read, Source};
 use super::whole::{as_it_is, whole_in};
 use super::{announced, labelled, qualifiers, sentences, stated, words};
 
@@ -8,7 +8,7 @@ use super::{announced, labelled, qualifiers, sentences, stated, words};
 pub(super) const MAX_REACH: usize = 4_000;
 
 /// Labelled parts, "(a) 3, (b) 5", on one line or several.
-pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Option<Candidate<'t>> {
+pub(super) fn labelled_parts<'t>(source: Source<'t, '_>, from: usize) -> Read<'t> {
     let text = source.text;
     let rest = &text[from..];
     let start = from + rest.len()
@@ -41,11 +41,7 @@ pub(super) fn tag_end(source: Source<'_, '_>, at: usize) -> usize {
 }
 
 /// The rest of a `####` line, if it is an answer and no heading.
-pub(super) fn after_hashes<'t>(
-    source: Source<'t, '_>,
-    at: usize,
-    reach: usize,
-) -> Option<Candidate<'t>> {
+pub(super) fn after_hashes<'t>(source: Source<'t, '_>, at: usize, reach: usize) -> Read<'t> {
     let text = source.text;
     let line = line_end(source, at);
     let range = at..line;
@@ -75,7 +71,7 @@ pub(super) fn after_hashes<'t>(
 }
 
 /// What stands between `<answer>` and its end.
-pub(super) fn in_tag<'t>(source: Source<'t, '_>, at: usize, reach: usize) -> Option<Candidate<'t>> {
+pub(super) fn in_tag<'t>(source: Source<'t, '_>, at: usize, reach: usize) -> Read<'t> {
     let end = tag_end(source, at);
     let range = at..end;
     if range.len() > reach || (source.regions.has_box(&range) && !source.open_boxes) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::items::{Candidate, Form, Item, Source, WINDOW, items};
+use super::items::{Candidate, Form, Item, Read, Source, WINDOW, items};
 use super::markup::{trim_markup, without_markup};
 use super::{chain, formulas, ratio, words};
 
@@ -47,7 +47,7 @@ fn joins(source: Source<'_, '_>, item: &Item, next: &Item) -> bool {
 pub(super) const JOINED: [&str; 2] = [", ", " or "];
 
 /// Writes items out as one answer.
-pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Option<Candidate<'t>> {
+pub(super) fn render<'t>(source: Source<'t, '_>, items: &[Item]) -> Read<'t> {
     let (first, last) = (items.first()?, items.last()?);
     let range = first.value.start..last.end;
     let kind = first.kind;
@@ -120,7 +120,7 @@ fn write<'t>(source: Source<'t, '_>, item: &Item) -> Cow<'t, str> {
 }
 
 /// What a sentence states, where it is not said which of its numbers it is.
-pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Option<Candidate<'t>> {
+pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Read<'t> {
     // Of a very long sentence the end counts.
     let start = if range.len() > WINDOW {
         let cut = source.text.ceil_char_boundary(range.end - WINDOW);
@@ -143,11 +143,7 @@ pub(super) fn sentence<'t>(source: Source<'t, '_>, range: Range<usize>) -> Optio
 }
 
 /// "The ratio of boys to girls is 1 to 2", "the chance is 1 in 8".
-fn stated_ratio<'t>(
-    source: Source<'t, '_>,
-    all: &[Item],
-    range: Range<usize>,
-) -> Option<Candidate<'t>> {
+fn stated_ratio<'t>(source: Source<'t, '_>, all: &[Item], range: Range<usize>) -> Read<'t> {
     let first = all.iter().find(|item| {
         let before = &source.text[..item.value.start];
         item.number

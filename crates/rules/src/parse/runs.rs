@@ -95,12 +95,8 @@ pub(super) fn letters(lexer: &mut Lexer<'_>) -> Parsed<()> {
 }
 
 /// `US$`, `Rs.`: letters that announce money.
-pub(super) fn currency_prefix(
-    lexer: &mut Lexer<'_>,
-    run: &str,
-    end: usize,
-) -> Option<&'static str> {
-    let rest = lexer.text().get(end..)?;
+pub(super) fn currency_prefix(lexer: &mut Lexer<'_>, run: &str, to: usize) -> Option<&'static str> {
+    let rest = lexer.text().get(to..)?;
     let (code, length) = match run {
         "US" | "USD" if rest.starts_with('$') => ("USD", 1),
         "US" | "USD" if rest.starts_with("\\$") => ("USD", 2),
@@ -116,7 +112,7 @@ pub(super) fn currency_prefix(
     if length == 1 && rest.starts_with('$') {
         lexer.pass_dollar();
     }
-    lexer.seek(end + length);
+    lexer.seek(to + length);
     Some(code)
 }
 

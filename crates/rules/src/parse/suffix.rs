@@ -186,27 +186,22 @@ pub(super) fn is_temperature(parser: &Parser<'_>) -> bool {
 }
 
 /// The suffix from a token on, and where it ends. Where it does not reach to the end of the value there is none. `strict`: only real units.
-pub(super) fn read_suffix(
-    parser: &Parser<'_>,
-    from: usize,
-    strict: bool,
-) -> Option<(Suffix, usize)> {
-    let first = parser.at(from)?;
+pub(super) fn read_suffix(parser: &Parser<'_>, at: usize, strict: bool) -> Option<(Suffix, usize)> {
+    let first = parser.at(at)?;
     match first.kind {
         Kind::Percent if !strict => {
-            return ends_quantity(parser, from + 1).then_some((Suffix::Percent, from + 1));
+            return ends_quantity(parser, at + 1).then_some((Suffix::Percent, at + 1));
         }
         Kind::Currency(code) if !strict => {
-            return ends_quantity(parser, from + 1)
-                .then_some((Suffix::Currency(code, 1), from + 1));
+            return ends_quantity(parser, at + 1).then_some((Suffix::Currency(code, 1), at + 1));
         }
         Kind::Word("base" | "Base") | Kind::Text("base") if !strict => {
-            let base = u32::try_from(parser.small_at(from + 1)?).ok()?;
-            return ends_quantity(parser, from + 2).then_some((Suffix::Base(base), from + 2));
+            let base = u32::try_from(parser.small_at(at + 1)?).ok()?;
+            return ends_quantity(parser, at + 2).then_some((Suffix::Base(base), at + 2));
         }
         _ => {}
     }
-    let (mut text, words, end) = suffix_text(parser, from)?;
+    let (mut text, words, end) = suffix_text(parser, at)?;
     if text.contains('~') {
         text = text.replace('~', " ");
     }
@@ -231,7 +226,7 @@ pub(super) fn read_suffix(
         }
         return Some((Suffix::Unit(unit), end));
     }
-    if strict || !words || !is_label(trimmed) || is_after_unit(parser, from) {
+    if strict || !words || !is_label(trimmed) || is_after_unit(parser, at) {
         return None;
     }
     let name = plain_text(trimmed);
