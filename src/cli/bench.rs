@@ -15,7 +15,7 @@ use super::inputs::Inputs;
 use super::judge::JudgeChoice;
 use super::output::{self, ForceArgument};
 use super::progress::RunProgress;
-use super::{DONE, Failure, OrFail, say};
+use super::{DONE, Failure, OrFail, counted_are, say};
 use crate::bench::session::{Bench, COMMIT, Subject, features, machine};
 use crate::bench::{Job, LengthDistribution, Report, Workload, workload};
 use juror_data::output::Mark;
@@ -283,10 +283,10 @@ fn real_jobs(
     source: &ModelSource,
 ) -> Result<(Vec<u32>, Vec<Job>), Failure> {
     let named = arguments.judge.named_protocol().or_usage()?;
-    let (protocol, template) = arguments
+    let prompt = arguments
         .judge
-        .prompt_for(named, Some(&source.clone().into()))
-        .or_usage()?;
+        .prompt_for(named, Some(&source.clone().into()));
+    let (protocol, template) = prompt.or_usage()?;
     let chat = arguments.judge.chat.settings(None).or_usage()?;
     let text = JudgeText::load_with(source, &protocol, &template, &chat).or_usage()?;
     arguments.judge.chat.check(&text).or_usage()?;
@@ -306,7 +306,15 @@ fn real_jobs(
     let mut tokens = 0;
     let options = text.run_options(1);
     let shown = |sample| text.shown(sample, &options);
-    for sample in loaded.samples.iter().filter_map(shown) {
+    let asked: Vec<_> = loaded.samples.iter().filter_map(shown).collect();
+    let left_out = loaded.samples.len() - asked.len();
+    if left_out > 0 {
+        let left_out = counted_are(left_out, "sample");
+        say(&format!(
+            "note: {left_out} left out, as the judge is not asked about them"
+        ));
+    }
+    for sample in asked {
         // Every generation has a token at least.
         let prompt = text.prompt(&sample, 1).or_fail()?.map_err(|tokens| {
             anyhow!(

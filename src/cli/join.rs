@@ -198,10 +198,11 @@ fn each(
     skipped: &mut Option<Vec<String>>,
     mut take: impl FnMut((&str, usize), &str, String, Raw) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    each_row(files, |file, line, row| {
+    each_row(files, |file, reader, row| {
+        let line = reader.place();
         let place = format!("{file}:{line}");
         let row = row.map_err(anyhow::Error::msg);
-        let row = row.and_then(|row| Ok(serde_json::from_slice(row)?));
+        let row = row.and_then(|row| Ok(serde_json::from_slice(&row)?));
         let row = row.with_context(|| place.clone()).or_usage();
         let taken = row.and_then(|row| {
             let name = name(&place, &row, on)?;

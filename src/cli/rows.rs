@@ -41,6 +41,7 @@ impl RowsArguments {
             shard: self.shard,
             max_line: LineLimit(self.max_line_bytes),
             skip_bad,
+            may_skip: true,
             output: output.map(Path::to_owned),
             ..LoadOptions::default()
         }

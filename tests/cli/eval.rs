@@ -302,6 +302,8 @@ fn inputs_that_cannot_be_scored_are_refused() {
     let ranks = json!({"responses": [{"id": "a", "score": 0.4}, {"id": "b", "score": 0.9}]});
     folder.write("ranks.jsonl", ranks.to_string());
     folder.write("bare.jsonl", rollouts(3));
+    folder.write("broken.jsonl", "\"x\"\n");
+    folder.write("empty.jsonl", r#"{"id": "a", "outcome_label": null}"#);
     folder.write(
         "odd.jsonl",
         labels().replace("\"outcome_label\":true", "\"outcome_label\":\"perhaps\""),
@@ -322,6 +324,14 @@ fn inputs_that_cannot_be_scored_are_refused() {
                 "The keys of the first row: id, question, reference_answer, response.",
                 "outcome_label",
             ],
+        ),
+        (
+            vec!["first.jsonl", "--labels", "empty.jsonl"],
+            vec!["no row has a label", "outcome_label (empty)"],
+        ),
+        (
+            vec!["first.jsonl", "--labels", "broken.jsonl"],
+            vec!["1 of 1 lines cannot be used:\n", "\nMend them\n"],
         ),
         (
             vec!["first.jsonl", "--labels", "odd.jsonl"],
@@ -405,6 +415,92 @@ fn outputs_and_subjects_have_bounds() {
     let report: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
     assert_eq!(report["judges"][0]["by_subject"], json!({}));
     assert_eq!(report["judges"][0]["all"]["verdicts"], count);
+}
+
+/// Under `--advantages` rows of one question are a group, and each has its own label even where no verdict has an advantage.
+#[test]
+fn labels_of_a_group_without_rewards_count() {
+    let folder = Folder::new();
+    let row = |response: &str| json!({"question": "q", "answer": "4", "response": response, "is_correct": true});
+    let rows = ["It is 4.", "The answer is 4.", "So it is #### 4"].map(row);
+    folder.write(
+        "bare.jsonl",
+        rows.clone().map(|row| row.to_string()).join("\n"),
+    );
+    let named = ["p", "q", "r"].into_iter().zip(rows).map(|(id, mut row)| {
+        row["id"] = json!(id);
+        row.to_string()
+    });
+    folder.write("named.jsonl", named.collect::<Vec<_>>().join("\n"));
+    for (rows, out) in [
+        ("named.jsonl", "out.jsonl"),
+        ("named.jsonl", "out.csv"),
+        ("bare.jsonl", "bare.out.jsonl"),
+    ] {
+        let judge = format!("judge {rows} --rules only --advantages --keep is_correct -o {out}");
+        folder.run_words(&judge).expect(0, &[]);
+        let eval = folder.run(&["eval", out]);
+        eval.expect(0, &[])
+            .prints(&["3 verdicts on 3 labelled samples"]);
+    }
+}
+
+/// `ProcessBench`'s F1 is of the accuracies on responses with a wrong step, whose place must be right, and on those without.
+#[test]
+fn first_wrong_steps_are_scored_as_the_benchmark_does() {
+    let folder = Folder::new();
+    let row = |(id, label): (&str, i64)| {
+        json!({"id": id, "final_answer_correct": true, "label": label}).to_string()
+    };
+    let rows = [("a", 1), ("b", 2), ("c", -1), ("d", -1), ("e", -1)];
+    folder.write("labels.jsonl", rows.map(row).join("\n"));
+    let line = |(id, process, step): (&str, Option<bool>, Value)| {
+        let line = verdict(id, process.map(|process| (process, true)));
+        let mut line: Value = serde_json::from_str(&line).unwrap();
+        if process.is_some() {
+            line["step_rewards"] = json!([1.0, 0.0, 0.0]);
+            line["first_error"] = step;
+        }
+        line.to_string()
+    };
+    let lines = [
+        ("a", Some(false), json!(1)),
+        ("b", Some(false), json!(1)),
+        ("c", Some(true), Value::Null),
+        ("d", Some(true), Value::Null),
+        ("e", None, Value::Null),
+    ];
+    folder.write("verdicts.jsonl", lines.map(line).join("\n"));
+    let eval = "eval verdicts.jsonl --labels labels.jsonl --json out.json";
+    folder.run_words(eval).expect(0, &[]).prints(&["F1 57.1"]);
+    let report: Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+    let all = &report["judges"][0]["all"];
+    assert_eq!(all["tasks"]["process"]["accuracy"]["count"], 4);
+    let steps = &all["first_errors"];
+    let f1 = steps["f1"]["value"].as_f64().unwrap();
+    assert!((f1 - 4.0 / 7.0).abs() < 1e-12, "{steps}");
+    assert_eq!(steps["erroneous"], 0.5);
+}
+
+/// The rows of lm-eval's first filter have the labels, which is said.
+#[test]
+fn labels_of_one_filter_of_several_are_told() {
+    let folder = Folder::new();
+    let row = |(filter, right): (&str, f64)| {
+        json!({"doc_id": 0, "doc": {"question": "q"}, "target": "4", "resps": [["It is 4."]], "filtered_resps": ["x"],
+            "filter": filter, "exact_match": right})
+        .to_string()
+    };
+    let rows = [("strict-match", 0.0), ("flexible-extract", 1.0)];
+    folder.write("both.jsonl", rows.map(row).join("\n"));
+    folder.write("one.jsonl", row(rows[1]));
+    folder.write("verdicts.jsonl", verdict("0:0", Some((true, true))));
+    let said = "labels are those of the filter \"strict-match\"";
+    let eval = |labels: &str| folder.run(&["eval", "verdicts.jsonl", "--labels", labels]);
+    eval("both.jsonl").expect(0, &[said, ".filter =="]);
+    let one = eval("one.jsonl");
+    one.expect(0, &[]);
+    assert!(!one.stderr.contains("filter"), "{}", one.stderr);
 }
 
 /// A run scores its own verdicts, and says the same as `juror eval` afterwards, with labels from the rows or kept in the verdicts.

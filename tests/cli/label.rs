@@ -243,6 +243,21 @@ fn labels_outlive_a_kill() {
     );
 }
 
+/// Nobody can label what has no texts.
+#[test]
+fn rows_without_texts_are_refused() {
+    let folder = Folder::new();
+    let row = json!({"id": "a", "q": "1+1?", "a": "2", "r": "It is 2."});
+    folder.write("rows.jsonl", row.to_string());
+    let line = "label --rows rows.jsonl --all -o labels.jsonl --annotator ada";
+    let ran = folder.pipe(b"t\n", &words(line));
+    ran.expect(2, &["no row has a question or a response", "--columns"]);
+    assert!(!folder.has("labels.jsonl"));
+    let named = format!("{line} --columns question=q,response=r");
+    folder.pipe(b"t\n", &words(&named)).expect(0, &[]);
+    assert_eq!(folder.lines("labels.jsonl").len(), 1);
+}
+
 #[test]
 fn files_of_others_are_left_alone() {
     let folder = Folder::new();

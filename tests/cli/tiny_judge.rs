@@ -309,6 +309,13 @@ fn of_several_references_the_one_that_the_rules_find_is_shown() {
         &format!("prompt tokens: {all} in all"),
         "not asked: 1 sample with several references",
     ]);
+    let [right, wrong, open] = &rows;
+    folder.write(
+        "open_first.jsonl",
+        [open, wrong, right].map(String::as_str).concat(),
+    );
+    let first = folder.run(&["judge", "open_first.jsonl", "--dry-run"]);
+    first.expect(0, &[]).prints(&["the first prompt (wrong)"]);
     let rendered = folder.run(&["prompts", "render", "in.jsonl", "--id", "wrong"]);
     rendered.expect(0, &[&format!("{} tokens: ", tokens("wrong"))]);
     for text in [&dry.stdout, &rendered.stdout] {

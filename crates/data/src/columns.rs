@@ -375,6 +375,8 @@ pub struct ColumnsUsed {
     pub repeated: usize,
     /// Rows that say that something went wrong, and were left out.
     pub failed: usize,
+    /// Responses that are blank.
+    pub(super) blank: usize,
 }
 
 impl ColumnsUsed {
@@ -435,12 +437,15 @@ impl fmt::Display for ColumnsUsed {
                 write!(f, " (not {})", used.passed_over.join(", "))?;
             }
         }
-        if self.repeated > 0 {
-            write!(f, " · {} rows that repeat others left out", self.repeated)?;
-        }
-        if self.failed > 0 {
-            let rows = if self.failed == 1 { "row" } else { "rows" };
-            write!(f, " · {} {rows} with an error left out", self.failed)?;
+        for (count, what, more) in [
+            (self.repeated, "row", " that repeat others left out"),
+            (self.failed, "row", " with an error left out"),
+            (self.blank, "blank response", ""),
+        ] {
+            if count > 0 {
+                let many = if count == 1 { "" } else { "s" };
+                write!(f, " · {count} {what}{many}{more}")?;
+            }
         }
         Ok(())
     }

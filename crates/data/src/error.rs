@@ -103,6 +103,7 @@ pub struct BadLines {
     pub total: usize,
     /// How many lines were read, blank ones not counted.
     pub lines_read: usize,
+    pub(super) may_skip: bool,
 }
 
 /// Lines with which the same is wrong.
@@ -120,6 +121,9 @@ fn kind(reason: &str) -> &str {
 
 /// What is said of a row whose id another file has too: all of its rows may be so, and none would be a bad one.
 pub(super) const IN_OTHER: &str = ", in another file";
+
+const SKIP: &str =
+    ", or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest";
 
 /// The most reasons that a message lists.
 const REASONS: usize = 20;
@@ -177,23 +181,19 @@ impl std::error::Error for BadLines {}
 
 impl fmt::Display for BadLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} of {} lines cannot be used, so nothing was judged:",
-            self.total, self.lines_read
-        )?;
+        let [judged, skip] =
+            [", so nothing was judged", SKIP].map(|text| if self.may_skip { text } else { "" });
+        let all = self.lines_read;
+        writeln!(f, "{} of {all} lines cannot be used{judged}:", self.total)?;
         for line in self.listed() {
             writeln!(f, "  {line}")?;
         }
-        let is_in_other = |it: &BadKind| it.places[0].2.contains(IN_OTHER);
-        let (of_others, bad): (Vec<_>, Vec<_>) = self.kinds.iter().partition(|it| is_in_other(it));
-        let mut advice = Vec::new();
-        if !of_others.is_empty() {
-            advice.push("Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`");
-        }
-        if !bad.is_empty() || of_others.is_empty() {
-            advice.push("Mend them, or pass --skip-bad to set them aside in OUT.rejected.jsonl and judge the rest");
-        }
+        let is_in_other = |it: &&BadKind| it.places[0].2.contains(IN_OTHER);
+        let in_other = self.kinds.iter().filter(is_in_other).count();
+        let of_others = (in_other > 0).then(|| "Give each file by itself if it numbers its own rows, or make ids from the content: `--columns id=`".to_owned());
+        let mend = in_other == 0 || in_other < self.kinds.len();
+        let mend = mend.then(|| format!("Mend them{skip}"));
+        let advice: Vec<String> = of_others.into_iter().chain(mend).collect();
         f.write_str(&advice.join(". "))
     }
 }

@@ -369,6 +369,9 @@ impl Row<'_> {
 
     /// What to say of a row without these fields: where each was looked for, what the row has, and what to do.
     fn missing(&self, fields: &[Field], columns: &ColumnMap, preset: &'static Preset) -> String {
+        if let (true, Some(why)) = (fields.contains(&Field::Question), &preset.without_question) {
+            return why.clone();
+        }
         let of_one = |field: &Field| {
             let keys = columns.looked_for(*field, preset);
             let told = format!("no {} (looked for {keys})", noun(*field));
@@ -389,11 +392,7 @@ impl Row<'_> {
             let mut keys = preset.paths[by as usize].iter().map(KeyPath::text);
             Some((keys.find(has)?, protocol))
         });
-        if field == Field::Question
-            && let Some(advice) = &preset.without_question
-        {
-            advice.clone()
-        } else if let (Field::Question, Some(key)) = (field, self.list_of_rows(known)) {
+        if let (Field::Question, Some(key)) = (field, self.list_of_rows(known)) {
             format!(
                 "name its key with `--columns {field}=KEY`; if the rows are the objects in `{key}`, write them one a line first, as with \
                  `jq -c '.[\"{key}\"][]'`"

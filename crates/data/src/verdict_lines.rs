@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -27,7 +27,9 @@ pub struct VerdictLine<'l> {
     /// The id of the row, if the row has a list of responses.
     #[serde(borrow, default)]
     pub group: Option<Cow<'l, str>>,
-    pub advantage: Option<IgnoredAny>,
+    /// Whether the samples of a question are a group: they have an advantage, though it may be null.
+    #[serde(default, rename = "advantage", deserialize_with = "is_there")]
+    pub has_advantage: bool,
     #[serde(default)]
     pub trial: u32,
     pub status: Status,
@@ -46,6 +48,8 @@ pub struct VerdictLine<'l> {
     confidence_process: Option<f64>,
     confidence_outcome: Option<f64>,
     confidence_score: Option<f64>,
+    first_error: Option<i64>,
+    step_rewards: Option<IgnoredAny>,
     #[serde(default)]
     usage: Usage,
     usage_completion_tokens: Option<u32>,
@@ -92,6 +96,12 @@ impl<'l> VerdictLine<'l> {
         }
     }
 
+    /// The first step that the judge finds wrong, from 0, and -1 where it finds none; `None` where it was not asked for one, or gave no verdict.
+    pub fn named_step(&self) -> Option<i64> {
+        let is_asked = self.step_rewards.is_some() && self.status == Status::Ok;
+        is_asked.then(|| self.first_error.unwrap_or(-1))
+    }
+
     pub fn generated(&self) -> u32 {
         let known = self.usage_known_tokens;
         let written = self.usage_completion_tokens;
@@ -101,6 +111,11 @@ impl<'l> VerdictLine<'l> {
     }
 }
 
+/// True of any value, null too.
+fn is_there<'l, D: Deserializer<'l>>(value: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(value).map(|_| true)
+}
+
 /// What a line is that has no status, if it says: a row to be judged, or what another command wrote.
 fn of_another_kind(row: &[u8]) -> Option<String> {
     let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
@@ -108,7 +123,7 @@ fn of_another_kind(row: &[u8]) -> Option<String> {
     if has("status") {
         return None;
     }
-    let keys: Vec<&str> = row.keys().take(SHOWN_KEYS).map(String::as_str).collect();
+    let keys: Vec<&str> = row.keys().take(8).map(String::as_str).collect();
     Some(if has("by_status") || has("judges") {
         "a summary or a report of others; give the OUT of `juror judge -o OUT`".to_owned()
     } else if has("gold") && has("equal") {
@@ -122,9 +137,6 @@ fn of_another_kind(row: &[u8]) -> Option<String> {
         )
     })
 }
-
-/// Keys of a row that a message shows.
-const SHOWN_KEYS: usize = 8;
 
 /// The column of a table for a key that was kept of the row.
 const KEPT: &str = "input";
@@ -172,17 +184,8 @@ fn scalar(key: &str, text: &str) -> Option<Value> {
     number.is_number().then_some(number)
 }
 
-/// Passes each row of files to `take`: the file's name, the row's place there, and its text or why it cannot be read. Blank ones are left out.
+/// Passes each row of files that is not blank to `take`: the file's name, its reader, which knows the row's place, and its text or why it cannot be read.
 pub fn each_row<E: From<DatasetError>>(
-    inputs: &[PathBuf],
-    mut take: impl FnMut(&str, usize, Result<&[u8], String>) -> Result<(), E>,
-) -> Result<(), E> {
-    each_read(inputs, |name, reader, row| {
-        take(name, reader.place(), row.as_deref().map_err(Clone::clone))
-    })
-}
-
-fn each_read<E: From<DatasetError>>(
     inputs: &[PathBuf],
     mut take: impl FnMut(&str, &dyn RowReader, Result<Vec<u8>, String>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -220,7 +223,7 @@ pub fn each_batch<E: From<DatasetError>>(
         take(&rows)
     };
     let (mut rows, mut are_of_table) = (Vec::new(), false);
-    each_read(&[path.to_owned()], |_, reader, row| {
+    each_row(&[path.to_owned()], |_, reader, row| {
         if rows.len() == AT_ONCE || reader.is_table() != are_of_table {
             pass(std::mem::take(&mut rows), are_of_table)?;
         }

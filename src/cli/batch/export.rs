@@ -99,10 +99,8 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         );
     }
     let mut outputs = output::outputs(arguments.force);
-    let rejected = out
-        .as_deref()
-        .filter(|_| arguments.skip_bad)
-        .map(rejected_path);
+    let rejected = out.as_deref().filter(|_| arguments.skip_bad);
+    let rejected = rejected.map(rejected_path);
     let file = output::open(&mut outputs, out.as_ref(), Mark::BATCH)?;
     let rejected = output::open(&mut outputs, rejected.as_ref(), Mark::REJECTED)?;
     let known = known_judge_named(&arguments.model_name);
@@ -153,7 +151,7 @@ pub(in crate::cli) fn run(arguments: ExportBatchArguments) -> Result<u8, Failure
         say(&format!("note: {note}"));
     }
     if !arguments.quiet {
-        describe_input(&loaded);
+        describe_input(&loaded, rejected.as_ref());
     }
     if let Some(rejected) = &rejected {
         let written = rejected.write(|writer| loaded.rejected.write(writer));

@@ -132,10 +132,8 @@ fn resolve(arguments: ImportBatchArguments) -> Result<(Session, BadLines), Failu
             "--thinking-style and --thinking-tags need --model: how a judge writes its thinking depends on its tokenizer too"
         );
     }
-    let source = arguments
-        .model
-        .as_ref()
-        .map(|name| download::resolve(name, Want::Description));
+    let model = arguments.model.as_ref();
+    let source = model.map(|name| download::resolve(name, Want::Description));
     let source = source.transpose()?;
     let own = source.as_ref().map(default_protocol);
     let (protocol, template) = arguments.prompt.resolve(own).or_usage()?;

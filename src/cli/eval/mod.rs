@@ -93,20 +93,14 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
     if arguments.json_schema {
         return output::print_schema::<Report>();
     }
-    let files: Vec<&PathBuf> = arguments
-        .verdicts
-        .iter()
-        .chain(&arguments.compare)
-        .collect();
+    let files = arguments.verdicts.iter().chain(&arguments.compare);
+    let files: Vec<&PathBuf> = files.collect();
     let mut outputs = output::outputs(arguments.force);
     let json = output::open(&mut outputs, arguments.json.as_ref(), Mark::EVAL)?;
     let rows_out = arguments.rows_out.as_ref();
     let rows_out = output::open(&mut outputs, rows_out, Mark::EVAL_ROWS)?;
-    let html = output::open(
-        &mut outputs,
-        arguments.html.as_ref(),
-        Mark::Beginning(BEGINNING.into()),
-    )?;
+    let (html, mark) = (arguments.html.as_ref(), Mark::Beginning(BEGINNING.into()));
+    let html = output::open(&mut outputs, html, mark)?;
     if arguments.active_parameters.len() > files.len() {
         bail_usage!("--active-parameters has more numbers than there are files of verdicts");
     }
@@ -152,10 +146,8 @@ pub(super) fn run(arguments: &EvalArguments) -> Result<u8, Failure> {
         }
         None => Vec::new(),
     };
-    let of_each: Vec<(&Evaluation, &Verdicts)> = judged
-        .iter()
-        .map(|one| (&one.evaluation, &one.verdicts))
-        .collect();
+    let of_each = judged.iter().map(|one| (&one.evaluation, &one.verdicts));
+    let of_each: Vec<(&Evaluation, &Verdicts)> = of_each.collect();
     if of_each.len() > 1 && shared_samples(&of_each).is_empty() {
         say("note: no sample has a verdict of each judge, so none is told to be better");
     }
@@ -328,13 +320,16 @@ fn notes(judged: &[ScoredJudge], samples: &Samples) {
             ));
         }
     }
+    if let Some(filter) = &samples.filter {
+        say(&format!(
+            "note: labels are those of the filter {filter:?}, the first of several; for another one's give its rows alone, as of \
+             `jq -c 'select(.filter == \"NAME\")'`"
+        ));
+    }
+    let types = &samples.answer_types;
     for (names, what, field) in [
         (&samples.subjects, "subjects", LabelField::Subject),
-        (
-            &samples.answer_types,
-            "types of answers",
-            LabelField::AnswerType,
-        ),
+        (types, "types of answers", LabelField::AnswerType),
     ] {
         let count = names.all().len();
         if count > MOST_PARTS {
@@ -345,9 +340,8 @@ fn notes(judged: &[ScoredJudge], samples: &Samples) {
             ));
         }
     }
-    let contradictory = judged
-        .first()
-        .map_or(0, |one| one.evaluation.contradictory_labels);
+    let first = judged.first();
+    let contradictory = first.map_or(0, |one| one.evaluation.contradictory_labels);
     if contradictory > 0 {
         say(&format!(
             "note: {contradictory} of {} labels say right overall and wrong in the outcome",

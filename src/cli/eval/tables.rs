@@ -41,13 +41,8 @@ fn confusions(out: &mut impl Write, measures: &Measures) -> Result<(), Failure> 
     let of_label = |task: Task, scores: &Scores, label: usize| {
         let counts = scores.confusion.counts[label].map(|count| count.to_string());
         let [said_false, said_true, nothing] = counts;
-        let name = if label == 1 { "true" } else { "false" };
-        [
-            format!("  {}, label {name}", task.name()),
-            said_true,
-            said_false,
-            nothing,
-        ]
+        let name = format!("  {}, label {}", task.name(), label == 1);
+        [name, said_true, said_false, nothing]
     };
     let tasks = measures.tasks.iter();
     let rows = tasks.flat_map(|(&task, scores)| [1, 0].map(|label| of_label(task, scores, label)));
@@ -70,10 +65,8 @@ fn parts(out: &mut impl Write, title: &str, parts: &[(String, &Measures)]) -> Re
         .map(|(name, of)| {
             let scores = of.tasks.get(&primary);
             let of_scores = |get: fn(&Scores) -> String| or_dash(scores, get);
-            let outcome = of
-                .tasks
-                .get(&Task::Outcome)
-                .filter(|_| primary != Task::Outcome);
+            let outcome = of.tasks.get(&Task::Outcome);
+            let outcome = outcome.filter(|_| primary != Task::Outcome);
             [
                 format!("  {name}"),
                 of_scores(|scores| scores.labels.to_string()),
@@ -204,11 +197,8 @@ fn scores(evaluation: &Evaluation, tasks: &BTreeSet<Task>) -> Vec<[String; 8]> {
 fn print_reliability(out: &mut impl Write, evaluation: &Evaluation) -> Result<(), Failure> {
     for (task, reliability) in &evaluation.reliability {
         let at = |best: Threshold| {
-            format!(
-                "{} ({:.1} %)",
-                threshold(best.threshold),
-                100.0 * best.value
-            )
+            let (at, share) = (threshold(best.threshold), 100.0 * best.value);
+            format!("{at} ({share:.1} %)")
         };
         let auc = reliability.auc.map_or(String::new(), |auc| {
             format!(", AUC {}", area(auc, reliability.auc_interval))
@@ -324,19 +314,25 @@ fn print_preferences(out: &mut impl Write, evaluation: &Evaluation) -> Result<()
     Ok(())
 }
 
-/// Lucky guesses, verdicts that could not be read, tokens.
+/// Lucky guesses, first wrong steps, verdicts that could not be read, tokens.
 fn facts(measures: &Measures) -> String {
     let lucky = measures.lucky_guesses.map(|lucky| {
+        let verdicts = counted(lucky.all, "verdict");
         format!(
-            "lucky guesses refused {} % of {}",
-            share(Some(lucky)),
-            lucky.all
+            "lucky guesses refused {} % of {verdicts}",
+            share(Some(lucky))
         )
     });
-    let statuses = measures
-        .by_status
-        .iter()
-        .filter(|(status, _)| **status != Status::Ok);
+    let steps = measures.first_errors.map(|of| {
+        format!(
+            "first wrong step, as ProcessBench counts: F1 {}, named in {:.1} % of erroneous responses, none in {:.1} % of correct ones",
+            estimate(Some(of.f1)),
+            100.0 * of.erroneous,
+            100.0 * of.correct
+        )
+    });
+    let statuses = measures.by_status.iter();
+    let statuses = statuses.filter(|(status, _)| **status != Status::Ok);
     let statuses = statuses.map(|(status, count)| {
         let share = 100.0 * measures.share_of(*status);
         format!("{} {share:.2} % ({count})", status.words())
@@ -347,12 +343,8 @@ fn facts(measures: &Measures) -> String {
             tokens.mean, tokens.median, tokens.p95
         )
     });
-    lucky
-        .into_iter()
-        .chain(statuses)
-        .chain(tokens)
-        .collect::<Vec<String>>()
-        .join("; ")
+    let facts = lucky.into_iter().chain(steps).chain(statuses);
+    facts.chain(tokens).collect::<Vec<String>>().join("; ")
 }
 
 fn print_comparisons(

@@ -113,7 +113,7 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
         )?;
     }
     let Some((source, config)) = model.model.files().zip(text.config.as_ref()) else {
-        return first_prompt(&mut out, session, text);
+        return first_prompt(&mut out, session, text, most);
     };
     let judged = (sorted.len() + uncounted).saturating_sub(too_long);
     let generations = judged.saturating_mul(trials);
@@ -136,18 +136,29 @@ pub(super) fn print(session: &Session) -> anyhow::Result<()> {
     for line in estimate(session, model, (source, config), tokens) {
         writeln!(out, "{}", escaped(&line))?;
     }
-    first_prompt(&mut out, session, text)
+    first_prompt(&mut out, session, text, most)
 }
 
-fn first_prompt(out: &mut impl Write, session: &Session, text: &JudgeText) -> anyhow::Result<()> {
-    let first = &session.loaded.samples.fetch(&[0])?[0];
-    let shown = text.shown(first, &session.options);
-    writeln!(
-        out,
-        "\nthe first prompt ({}):\n\n{}",
-        escaped(&first.id),
-        for_output(&text.prompts.text(shown.as_ref().unwrap_or(first)))
-    )?;
+/// The first prompt that is sent: the judge is not asked about all samples, nor with prompts that are too long.
+fn first_prompt(
+    out: &mut impl Write,
+    session: &Session,
+    text: &JudgeText,
+    most: usize,
+) -> anyhow::Result<()> {
+    let samples = &session.loaded.samples;
+    for at in 0..samples.count() {
+        let sample = &samples.fetch(&[at])?[0];
+        let Some(first) = text.shown(sample, &session.options) else {
+            continue;
+        };
+        if text.prompt(&first, most)?.is_ok() {
+            let (id, prompt) = (escaped(&first.id), text.prompts.text(&first));
+            let prompt = for_output(&prompt);
+            writeln!(out, "\nthe first prompt ({id}):\n\n{prompt}")?;
+            break;
+        }
+    }
     Ok(())
 }
 

@@ -25,7 +25,7 @@ use super::{
 };
 use juror_base::terminal::escaped;
 use juror_data::journal::{Identity, earlier_input, journal_path};
-use juror_data::output::has_place_beside;
+use juror_data::output::{OutputFile, has_place_beside};
 use juror_data::{Keep, LineLimit, LoadOptions, Loaded, Rows, Samples, Shard, index, sources};
 use juror_hub::Want;
 use juror_judge::judge::cache::CACHE_SIZE;
@@ -335,15 +335,12 @@ pub(super) fn load_inputs(
     Ok(index(inputs, options)?)
 }
 
-/// Prints the columns used, and how many lines are no samples.
-pub(super) fn describe_input(loaded: &Loaded<Rows>) {
+/// Prints the columns used, and how many lines are no samples, and where they are.
+pub(super) fn describe_input(loaded: &Loaded<Rows>, rejected: Option<&OutputFile>) {
     say(&format!("columns: {}", loaded.columns));
-    if !loaded.rejected.is_empty() {
-        say(&format!(
-            "{} of {} lines set aside as bad",
-            loaded.rejected.len(),
-            loaded.lines_read
-        ));
+    if let (bad @ 1.., Some(file)) = (loaded.rejected.len(), rejected) {
+        let (all, file) = (loaded.lines_read, file.path().display());
+        say(&format!("{bad} of {all} lines set aside as bad in {file}"));
     }
 }
 
@@ -356,7 +353,7 @@ pub(super) fn describe(session: &Session, quiet: bool) {
     if quiet {
         return;
     }
-    describe_input(loaded);
+    describe_input(loaded, session.outputs.rejected.as_ref());
     if let Some(shard) = session.shard {
         say(&format!(
             "shard {shard}: {} of {} samples",

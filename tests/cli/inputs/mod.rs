@@ -130,7 +130,8 @@ fn bad_lines_are_set_aside_on_request() {
     input.extend_from_slice(row("last", "q", "2", "2").as_bytes());
     folder.write("in.jsonl", input);
     let bad = bad_lines();
-    let said = format!("{} of {} lines set aside as bad", bad.len(), bad.len() + 2);
+    let (set_aside, all) = (bad.len(), bad.len() + 2);
+    let said = format!("{set_aside} of {all} lines set aside as bad in out.jsonl.rejected.jsonl");
     folder
         .run(&rules(&["in.jsonl", "--skip-bad"]))
         .expect(0, &[&said]);

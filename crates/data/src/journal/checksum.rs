@@ -54,11 +54,9 @@ impl Checksum {
     /// Removes the checksum from a line without its end; where it has none that fits, the line is unchanged and part of a sentence says why.
     pub fn take_off(&self, line: &mut Vec<u8>) -> Result<(), &'static str> {
         let at = line.len().saturating_sub(ADDED + 1);
-        let digits = line[at..]
-            .strip_prefix(KEY)
-            .and_then(|rest| rest.strip_suffix(END))
-            .ok_or("it has no checksum at its end")?
-            .to_owned();
+        let digits = line[at..].strip_prefix(KEY);
+        let digits = digits.and_then(|rest| rest.strip_suffix(END));
+        let digits = digits.ok_or("it has no checksum at its end")?.to_owned();
         let end = line.split_off(at);
         line.push(b'}');
         if self.digits(line) == digits[..] {

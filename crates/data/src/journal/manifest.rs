@@ -169,16 +169,12 @@ pub struct Difference {
 pub(super) fn listing(differences: &[Difference], there: &str, here: &str) -> String {
     const LISTED: usize = 40;
     let line = |difference: &Difference| {
-        let Difference {
-            field,
-            journal,
-            now,
-        } = difference;
-        let meaning = match field.as_str() {
+        let meaning = match difference.field.as_str() {
             "input.fingerprint" => " (other rows, or other keys read from them)",
             _ => "",
         };
-        let [field, was, is] = [field, journal, now].map(|text| shortened(text));
+        let texts = [&difference.field, &difference.journal, &difference.now];
+        let [field, was, is] = texts.map(|text| shortened(text));
         let line = format!("{field}: {was} {there}, {is} {here}{meaning}");
         format!("  {}", escaped(&line))
     };

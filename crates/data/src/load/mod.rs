@@ -32,6 +32,8 @@ pub struct LoadOptions {
     pub max_line: LineLimit,
     /// Return bad lines as [`Loaded::rejected`] instead of refusing the input.
     pub skip_bad: bool,
+    /// Whether the user may ask for that.
+    pub may_skip: bool,
     /// Also fingerprint the first so many accepted rows alone: the input of an earlier run.
     pub earlier: Option<usize>,
     /// The run's own output: skipped in a folder, refused as an input.
@@ -158,13 +160,13 @@ fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<
         lines_read: 0,
     };
     for source in &sources {
-        if loader.full() {
+        if loader.full_with(0) {
             break;
         }
         loader.read(source)?;
     }
     let failed = loader.columns.failed;
-    if loader.lines_read == failed && !loader.full() {
+    if loader.lines_read == failed && !loader.full_with(0) {
         let files: Vec<String> = sources.iter().map(Source::name).collect();
         let files = shortened(&files.join(", "));
         return Err(DatasetError::Empty { files, failed });
@@ -213,11 +215,7 @@ struct Loader<'o> {
 }
 
 impl Loader<'_> {
-    fn full(&self) -> bool {
-        self.full_with(0)
-    }
-
-    /// Whether `more` further samples reach the limit.
+    /// Whether `more` further samples reach the limit; with 0, whether it was reached.
     fn full_with(&self, more: usize) -> bool {
         let limit = self.options.limit;
         limit.is_some_and(|limit| self.accepted + more >= limit)
@@ -241,7 +239,7 @@ impl Loader<'_> {
         path: Option<&Path>,
     ) -> Result<(), DatasetError> {
         let mut row = Vec::new();
-        while !self.full() {
+        while !self.full_with(0) {
             match rows.next(&mut row)? {
                 Next::End => break,
                 Next::Bad(reason) => {
@@ -337,6 +335,7 @@ impl Loader<'_> {
         }
         self.columns.content_ids += usize::from(samples.iter().any(|(_, copy)| copy.is_some()));
         for (sample, _) in &samples {
+            self.columns.blank += usize::from(sample.student_answer.trim().is_empty());
             sample.hash_into(&mut self.fingerprint);
             self.accepted += 1;
             if self.options.earlier == Some(self.accepted) {
@@ -416,7 +415,7 @@ impl Loader<'_> {
 
     fn finish(mut self) -> Result<Loaded<()>, DatasetError> {
         if self.bad.total > 0 {
-            self.bad.lines_read = self.lines_read;
+            (self.bad.lines_read, self.bad.may_skip) = (self.lines_read, self.options.may_skip);
             return Err(DatasetError::BadLines(self.bad));
         }
         let keep = &self.options.keep;
@@ -424,7 +423,7 @@ impl Loader<'_> {
         if let Some(keys) = keep.nowhere(&self.kept)
             && keep.is_strict()
             && self.accepted > 0
-            && !self.full()
+            && !self.full_with(0)
         {
             return Err(DatasetError::NothingKept { keys });
         }

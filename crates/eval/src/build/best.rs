@@ -41,10 +41,8 @@ impl Best {
         for group in judged.groups().iter() {
             let tally = |place: u32| judged.tallies.get(place as usize);
             let score = |place: u32| judged.score(place).filter(|score| score.is_finite());
-            let mut scored: Vec<(f64, u32)> = group
-                .iter()
-                .filter_map(|&place| Some((score(place)?, place)))
-                .collect();
+            let scored = |&place: &u32| Some((score(place)?, place));
+            let mut scored: Vec<(f64, u32)> = group.iter().filter_map(scored).collect();
             let Some(&first) = scored.first() else {
                 continue;
             };

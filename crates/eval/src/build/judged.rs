@@ -158,10 +158,8 @@ impl Judged {
         for path in verdicts {
             let wrong = |line: usize, why: &str| EvalError::row(path.display(), line, why);
             each_batch(path, wrong, |lines| {
-                let read: Vec<Result<VerdictLine, String>> = lines
-                    .par_iter()
-                    .map(|(_, line)| VerdictLine::parse(line))
-                    .collect();
+                let read = lines.par_iter().map(|(_, line)| VerdictLine::parse(line));
+                let read: Vec<Result<VerdictLine, String>> = read.collect();
                 for ((number, text), line) in lines.iter().zip(read) {
                     let line = line.map_err(|why| wrong(*number, &why))?;
                     let keep = |at| (at, path, *number, text.clone());

@@ -281,10 +281,8 @@ impl Output<'_> {
             )));
         }
         let columns = own.iter().map(|(name, kind)| Column::new(name, *kind));
-        let kept = self
-            .keep
-            .iter()
-            .map(|key| Column::new(key, CellKind::OfValues));
+        let kept = self.keep.iter();
+        let kept = kept.map(|key| Column::new(key, CellKind::OfValues));
         let columns: Vec<Column> = columns.chain(kept).collect();
         let mut written = Written::default();
         let mut fill = |writer: &mut dyn Write| self.fill(places, wants, row, &mut written, writer);
@@ -319,17 +317,11 @@ impl Output<'_> {
                 }
                 at += 1;
             }
-            let positions: Vec<usize> = records
-                .iter()
-                .flat_map(|&record| places[record])
-                .map(|place| place as usize)
-                .collect();
-            let mut samples = self
-                .judged
-                .rows
-                .fetch(&positions)
-                .map_err(|error| io::Error::other(EvalError::from(error)))?
-                .into_iter();
+            let positions = records.iter().flat_map(|&record| places[record]);
+            let positions: Vec<usize> = positions.map(|place| place as usize).collect();
+            let samples = self.judged.rows.fetch(&positions);
+            let samples = samples.map_err(|error| io::Error::other(EvalError::from(error)));
+            let mut samples = samples?.into_iter();
             for record in records {
                 // There are as many samples as indices.
                 let of_record: [Sample; N] =

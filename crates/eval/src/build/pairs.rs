@@ -121,15 +121,10 @@ impl Pairs {
                 margin >= wanted.min_margin && (margin > 0.0 || wanted.by == By::Overall)
             })
         };
-        let fitting: Vec<(usize, usize)> = chosen
-            .iter()
-            .map(|chosen| (below(&first, chosen), below(&others, chosen)))
-            .collect();
-        let rounds = fitting
-            .iter()
-            .map(|(first, others)| first + others)
-            .max()
-            .unwrap_or(0);
+        let fits = |chosen: &Response| (below(&first, chosen), below(&others, chosen));
+        let fitting: Vec<(usize, usize)> = chosen.iter().map(fits).collect();
+        let rounds = fitting.iter().map(|(first, others)| first + others);
+        let rounds = rounds.max().unwrap_or(0);
         let mut left = wanted.per_question;
         // In each round every chosen response gets one more rejected one; not its neighbour's, if there are several.
         for round in 0..rounds {

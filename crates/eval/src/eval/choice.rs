@@ -92,10 +92,8 @@ impl Choices {
                 Comparison::new(task, best.1, one.1, samples).map(|(comparison, _)| comparison)
             };
             let dominates = |other: &&(&Evaluation, &Vec<Scored>, Share, f64)| {
-                let (cheaper, better) = (
-                    other.3.total_cmp(&one.3),
-                    other.2.share.total_cmp(&one.2.share),
-                );
+                let cheaper = other.3.total_cmp(&one.3);
+                let better = other.2.share.total_cmp(&one.2.share);
                 cheaper != Ordering::Greater
                     && better != Ordering::Less
                     && (cheaper, better) != (Ordering::Equal, Ordering::Equal)

@@ -37,9 +37,10 @@ impl ScoreTable {
     pub fn read(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let mut rows: Vec<(usize, Map<String, Value>)> = Vec::new();
-        each_row(&[path.to_owned()], |_, place, row| {
+        each_row(&[path.to_owned()], |_, reader, row| {
+            let place = reader.place();
             let read = row.and_then(|row| {
-                serde_json::from_slice(row).map_err(|error| format!("no row of a table: {error}"))
+                serde_json::from_slice(&row).map_err(|error| format!("no row of a table: {error}"))
             });
             rows.push((
                 place,

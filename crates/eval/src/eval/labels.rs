@@ -45,6 +45,9 @@ const FINAL_ANSWER: &str = "final_answer_correct";
 /// `ProcessBench`'s key for the first wrong step, -1 for none.
 const FIRST_ERROR: &str = "label";
 
+/// lm-eval's key for the filter that read a response.
+pub(super) const FILTER: &str = "filter";
+
 named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LabelField {
@@ -151,7 +154,7 @@ impl LabelColumns {
     /// The keys of labels, to be kept from rows that have them.
     pub(crate) fn keep(&self) -> Keep {
         let keys = self.keys.iter().flat_map(|(_, keys)| keys);
-        let keys = keys.map(String::as_str).chain([FIRST_ERROR]);
+        let keys = keys.map(String::as_str).chain([FIRST_ERROR, FILTER]);
         Keep::parse(keys).where_there()
     }
 
@@ -203,7 +206,12 @@ impl LabelColumns {
                 Some(values) => own.insert(key.to_owned(), values[place].clone()),
                 // The one value is not known to be of this response.
                 None if values.is_none() => own.insert(key.to_owned(), Value::Null),
-                None => continue,
+                None => match values.map_or(0, Vec::len) {
+                    1 => continue,
+                    labels => {
+                        return Err(format!("`{key}` has {labels} labels for {count} responses"));
+                    }
+                },
             };
         }
         self.read(&own)
@@ -242,14 +250,6 @@ impl LabelColumns {
                 other => other.to_string(),
             })
         };
-        let mut label = Label {
-            outcome,
-            overall,
-            process,
-            seen,
-            subject: name(LabelField::Subject),
-            answer_type: name(LabelField::AnswerType),
-        };
         // The cells of a table are strings.
         let has_step = self.first_error && row.contains_key(FINAL_ANSWER);
         let first_error = row.get(FIRST_ERROR).filter(|_| has_step);
@@ -257,7 +257,15 @@ impl LabelColumns {
             Value::String(text) => text.trim().parse().ok(),
             other => other.as_i64(),
         });
-        label.process = label.process.or(first_error.map(|step| step < 0));
+        let mut label = Label {
+            outcome,
+            overall,
+            process: process.or(first_error.map(|step| step < 0)),
+            seen,
+            subject: name(LabelField::Subject),
+            answer_type: name(LabelField::AnswerType),
+            first_error,
+        };
         if label.overall.is_none() && !seen[1].open {
             label.overall = and(label.process, label.outcome);
         }
@@ -374,6 +382,8 @@ pub struct Label {
     pub(crate) subject: Option<String>,
     /// What kind of answer it has.
     pub(crate) answer_type: Option<String>,
+    /// The first wrong step, from 0, and -1 for none.
+    pub(crate) first_error: Option<i64>,
     /// The letters in it, of outcome, overall and process.
     pub(crate) seen: [LettersSeen; 3],
 }
@@ -416,10 +426,10 @@ mod tests {
             Ok((None, Some("s".to_owned())))
         );
         assert_eq!(read(one, [0, 2]), Ok((None, Some("s".to_owned()))));
-        for count in [1, 3] {
-            let why = read(list.clone(), [0, count]).unwrap_err();
-            assert!(why.contains("name the one that is the label"), "{why}");
-        }
+        let why = read(list.clone(), [0, 1]).unwrap_err();
+        assert!(why.contains("name the one that is the label"), "{why}");
+        let why = read(list, [0, 3]).unwrap_err();
+        assert_eq!(why, "`is_correct` has 2 labels for 3 responses");
         // Of two scorers neither is the label of one of two responses.
         let why = read(json!({"scores.*.value": [true, false]}), [0, 2]).unwrap_err();
         assert!(why.contains("name the one that is the label"), "{why}");

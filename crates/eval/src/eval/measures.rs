@@ -181,6 +181,38 @@ fn sum(units: &mut dyn Iterator<Item = (&Confusion, usize)>) -> Confusion {
     confusion
 }
 
+/// How often the first wrong step is the one that the data names (`ProcessBench`, arXiv 2412.06559).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct FirstErrors {
+    /// Of responses with a wrong step, the share whose first one the judge names.
+    pub erroneous: f64,
+    /// Of responses without a wrong step, the share in which it finds none.
+    pub correct: f64,
+    /// The harmonic mean of both.
+    pub f1: Estimate,
+}
+
+impl FirstErrors {
+    /// Of samples with equal counts: their labels say that no step is wrong, and predictions that are as the labels name the right step.
+    fn new(units: &[(Confusion, usize)], resamples: usize) -> Option<Self> {
+        let shares = |of: &Confusion| {
+            let erroneous = ratio(of.counts[0][0], of.all() - of.positive())?;
+            Some([erroneous, of.recall()?])
+        };
+        // The inverse of 0 is infinite, and the mean 0.
+        let f1 = |of: &Confusion| shares(of).map(|[a, b]| 2.0 / (a.recip() + b.recip()));
+        let all = sum(&mut units.iter().map(|(unit, count)| (unit, *count)));
+        let [erroneous, correct] = shares(&all).filter(|_| all.answered() > 0)?;
+        let [interval] = bootstrap(&[units], resamples, |units| [f1(&sum(units))]);
+        let f1 = Estimate::new(f1(&all), interval)?;
+        Some(Self {
+            erroneous,
+            correct,
+            f1,
+        })
+    }
+}
+
 /// Tokens that a judge generated for a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tokens {
@@ -220,6 +252,8 @@ pub struct Measures {
     pub tasks: BTreeMap<Task, Scores>,
     /// Of right final answers from flawed derivations, the share that is not found right overall.
     pub lucky_guesses: Option<Share>,
+    /// Of first wrong steps, where the data names them and the judge was asked for them.
+    pub first_errors: Option<FirstErrors>,
     /// What the rules alone say of the final answer, against the labels of each task; where they cannot tell they are wrong.
     pub rules: BTreeMap<Task, Scores>,
     /// Tokens generated for a verdict; null without any.
@@ -258,26 +292,22 @@ impl Measures {
                 let Some(label) = task.label(labelled) else {
                     continue;
                 };
-                units.add(
-                    Key::Judge(task),
-                    label,
-                    trials.iter().map(|scored| task.prediction(scored)),
-                );
+                let said = trials.iter().map(|scored| task.prediction(scored));
+                units.add(Key::Judge(task), label, said);
                 if task != Task::Process {
-                    units.add(
-                        Key::Rules(task),
-                        label,
-                        trials.iter().map(|scored| scored.rules),
-                    );
+                    let said = trials.iter().map(|scored| scored.rules);
+                    units.add(Key::Rules(task), label, said);
                 }
             }
             let is_lucky = (labelled.outcome, labelled.overall) == (Some(true), Some(false));
             if is_lucky && tasks.contains(&Task::Overall) {
-                units.add(
-                    Key::LuckyGuesses,
-                    false,
-                    trials.iter().map(|scored| scored.overall),
-                );
+                let said = trials.iter().map(|scored| scored.overall);
+                units.add(Key::LuckyGuesses, false, said);
+            }
+            if let Some(step) = labelled.first_error {
+                let is_same = trials.iter().map(|one| Some(one.named_step? == step));
+                let said = is_same.map(|same| same.map(|same| same == (step < 0)));
+                units.add(Key::FirstErrors, step < 0, said);
             }
         }
         let scores = |key: fn(Task) -> Key| -> BTreeMap<Task, Scores> {
@@ -292,6 +322,7 @@ impl Measures {
             by_status,
             tasks: scores(Key::Judge),
             lucky_guesses: lucky_guesses.map(|scores| scores.accuracy),
+            first_errors: FirstErrors::new(&units.counted(Key::FirstErrors), resamples),
             rules: rules.unwrap_or_default(),
             tokens: Tokens::new(&generated),
         }
@@ -309,6 +340,7 @@ enum Key {
     Judge(Task),
     Rules(Task),
     LuckyGuesses,
+    FirstErrors,
 }
 
 /// How many samples have equal counts: the trials of a sample together are a unit of the bootstrap.
@@ -323,12 +355,8 @@ impl Units {
         for prediction in predictions {
             confusion.add(label, prediction);
         }
-        *self
-            .counted
-            .entry(key)
-            .or_default()
-            .entry(confusion.counts)
-            .or_default() += 1;
+        let counted = self.counted.entry(key).or_default();
+        *counted.entry(confusion.counts).or_default() += 1;
     }
 
     fn counted(&self, key: Key) -> Vec<(Confusion, usize)> {

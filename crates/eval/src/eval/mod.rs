@@ -35,7 +35,7 @@ pub use compare::{Comparison, Flip};
 pub use correlation::{LinearFit, ScoreTable};
 pub use curves::{at_bound, fit_isotonic, fit_temperature, negative_log_likelihood};
 pub use labels::{Label, LabelColumns, LabelField};
-pub use measures::{Estimate, Measures, Scores, Share, Task, Tokens};
+pub use measures::{Estimate, FirstErrors, Measures, Scores, Share, Task, Tokens};
 pub use misses::{Miss, is_sure};
 pub use preferences::{Preference, Preferences, TiesScore};
 pub use prime::{PrimeRow, check_prime, prime_rows};
@@ -159,17 +159,10 @@ impl Evaluation {
             Some(judged) => format!("; the figures are of the first {judged}"),
             None => "; of a run that was stopped the figures say little of these, since it judges the longest samples first".to_owned(),
         };
+        let (verdicts, samples, none) = (self.without_label, self.without_verdict, String::new());
         [
-            (
-                self.without_label,
-                "verdicts on samples without a label",
-                String::new(),
-            ),
-            (
-                self.without_verdict,
-                "labelled samples without a verdict",
-                judged,
-            ),
+            (verdicts, "verdicts on samples without a label", none),
+            (samples, "labelled samples without a verdict", judged),
         ]
         .into_iter()
         .filter(|(count, ..)| *count > 0)

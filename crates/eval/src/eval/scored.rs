@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::labels::{Label, LabelColumns, LettersSeen, and};
+use super::labels::{FILTER, Label, LabelColumns, LettersSeen, and, is_missing};
 use crate::{EvalError, Result};
 use juror_data::verdict::Status;
 use juror_data::{
@@ -63,6 +63,8 @@ pub struct Labelled {
     pub(crate) preferred: Option<bool>,
     /// The number of its group, if `preferred` is known.
     pub(crate) group: Option<u32>,
+    /// The first wrong step, from 0, and -1 for none.
+    pub(crate) first_error: Option<i64>,
 }
 
 impl Labelled {
@@ -86,6 +88,8 @@ pub struct Samples {
     /// The letters that labels are, by field, and which fields of which labels are `C`.
     letters: [LettersSeen; 3],
     open: HashMap<u32, [bool; 3]>,
+    /// The filter whose rows have the labels, where other rows of lm-eval repeat them with others.
+    pub filter: Option<String>,
 }
 
 impl Samples {
@@ -136,14 +140,14 @@ impl Samples {
         } else {
             self.open.remove(&place);
         }
-        let (subject, answer_type) = (
-            label.subject.map(|name| self.subjects.number(name)),
-            label.answer_type.map(|name| self.answer_types.number(name)),
-        );
+        let subject = label.subject.map(|name| self.subjects.number(name));
+        let answer_type = label.answer_type;
+        let answer_type = answer_type.map(|name| self.answer_types.number(name));
         if let Some(labelled) = self.labelled.get_mut(place as usize) {
             labelled.outcome = label.outcome;
             labelled.overall = label.overall;
             labelled.process = label.process;
+            labelled.first_error = label.first_error;
             labelled.subject = subject.or(labelled.subject);
             labelled.answer_type = answer_type.or(labelled.answer_type);
         }
@@ -200,7 +204,10 @@ impl Samples {
             columns: options.columns.with_needs(Needs::nothing()),
             ..options
         };
-        each(inputs, &options, &mut |sample, place| {
+        let mut filter = None;
+        let read = each(inputs, &options, &mut |sample, place| {
+            let first = || sample.kept.get(FILTER)?.as_str().map(str::to_owned);
+            filter = filter.take().or_else(first);
             missing.retain(|key| !sample.kept.contains_key(*key));
             match columns.read_of(&sample.kept, place) {
                 Ok(label) => samples.add_sample(sample, label),
@@ -216,6 +223,7 @@ impl Samples {
             let why = format!("no row has `{key}`, which --label-columns names");
             return Err(EvalError::Unusable(why));
         }
+        samples.filter = filter.filter(|_| read.columns.repeated > 0);
         samples.settle(columns)?;
         Ok(samples)
     }
@@ -230,7 +238,7 @@ impl Samples {
         };
         let mut keys = Vec::new();
         each(inputs, &options, &mut |sample, _| {
-            keys = sample.kept.keys().cloned().collect();
+            keys = shown_keys(&sample.kept);
         })?;
         Ok(keys)
     }
@@ -278,6 +286,8 @@ pub struct Scored {
     /// The judge's probability of a right final answer.
     pub(crate) outcome_probability: Option<f64>,
     pub generated: u32,
+    /// The first step found wrong, -1 for none; `None` without a verdict, or if it does not name one.
+    pub(crate) named_step: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -319,10 +329,9 @@ impl Verdicts {
         let name = path.display().to_string();
         let wrong = |place: usize, why: &str| EvalError::row(&name, place, why);
         each_batch(path, wrong, |rows| {
-            let read: Vec<Result<Read, String>> = rows
-                .par_iter()
-                .map(|(_, row)| read_line(row, in_verdicts.then_some(columns)))
-                .collect();
+            let columns = in_verdicts.then_some(columns);
+            let read = rows.par_iter().map(|(_, row)| read_line(row, columns));
+            let read: Vec<Result<Read, String>> = read.collect();
             if let (true, Some((_, row))) =
                 (in_verdicts && verdicts.kept_keys.is_empty(), rows.first())
             {
@@ -347,7 +356,7 @@ impl Verdicts {
                     (None, Some(label)) => {
                         seen.push();
                         let sample = samples.add(&line.id, label);
-                        has_advantages |= line.advantage.is_some();
+                        has_advantages |= line.has_advantage;
                         if let Some(group) = &line.group {
                             let kept = line.input.map_or("", RawValue::get);
                             let list = lists.entry(group.to_string()).or_default();
@@ -371,12 +380,18 @@ impl Verdicts {
             Ok(())
         })?;
         for (group, KeptRow { kept, samples: all }) in lists {
-            // Responses are numbered from 0, the epochs of a sample from 1; with --advantages rows of one question are a group, too.
+            // Responses are numbered from 0, the epochs of a sample from 1; with --advantages rows of one question are a group, too: in a table that is
+            // not seen where they are null, but rows with a list and without ids have hashes for ids.
+            let is_hash = |one: &u32| {
+                let id = samples.id(*one).as_bytes().get(..16);
+                id.is_some_and(|id| id.iter().all(u8::is_ascii_hexdigit))
+            };
             let is_numbered = |number: &str| {
                 let begins = format!("{group}:{number}");
                 all.iter().any(|one| samples.id(*one).starts_with(&begins))
             };
-            let is_list = is_numbered("0") || !is_numbered("") && !has_advantages;
+            let is_list =
+                is_numbered("0") || !is_numbered("") && !has_advantages && all.iter().all(is_hash);
             // The one label is not known to be of this or that response.
             if is_list && all.len() > 1 && kept.len() == 1 {
                 for one in all {
@@ -396,9 +411,8 @@ impl Verdicts {
         }
         samples.settle(columns)?;
         // The trials of a sample must be adjacent, in whatever order the file has them.
-        verdicts
-            .scored
-            .sort_by_key(|scored| (scored.sample, scored.trial));
+        let scored = &mut verdicts.scored;
+        scored.sort_by_key(|one| (one.sample, one.trial));
         let places = 0..samples.labelled.len();
         let (judged, unjudged): (Vec<usize>, Vec<usize>) = places
             .filter(|&place| samples.labelled[place].has_any())
@@ -561,9 +575,13 @@ fn kept(line: &VerdictLine) -> Result<Map<String, Value>, String> {
 
 fn kept_keys(row: &[u8]) -> Vec<String> {
     let kept = VerdictLine::parse(row).and_then(|line| kept(&line));
-    kept.map_or(Vec::new(), |kept| {
-        kept.into_iter().map(|(key, _)| key).collect()
-    })
+    kept.map_or(Vec::new(), |kept| shown_keys(&kept))
+}
+
+/// The keys of a row for a message, with those that say nothing marked.
+fn shown_keys(row: &Map<String, Value>) -> Vec<String> {
+    let marked = |(key, value)| format!("{key}{}", if is_missing(value) { " (empty)" } else { "" });
+    row.iter().map(marked).collect()
 }
 
 /// The scored parts of a line, for the labelled sample at an index.
@@ -582,5 +600,6 @@ pub(crate) fn scored(line: &VerdictLine, sample: u32, place: u32) -> Scored {
         process_probability: confidence.process,
         outcome_probability: confidence.outcome,
         generated: line.generated(),
+        named_step: line.named_step(),
     }
 }

@@ -45,12 +45,10 @@ impl Confusion {
 
     /// Adds counts, multiplied by `times`.
     pub(crate) fn add_all(&mut self, counts: &Counts, times: usize) {
-        let cells = self
-            .counts
-            .iter_mut()
-            .flatten()
-            .zip(counts.iter().flatten());
-        cells.for_each(|(sum, count)| *sum += times * count);
+        let sums = self.counts.iter_mut().flatten();
+        for (sum, count) in sums.zip(counts.iter().flatten()) {
+            *sum += times * count;
+        }
     }
 
     pub fn all(&self) -> usize {
@@ -100,10 +98,8 @@ impl Confusion {
     /// The harmonic mean of precision and recall, 0 if nothing true is found; `None` without a true label and a true prediction.
     pub(crate) fn f1(&self) -> Option<f64> {
         let missed = self.counts[1][0] + self.counts[1][2];
-        ratio(
-            2 * self.found(),
-            2 * self.found() + self.counts[0][1] + missed,
-        )
+        let twice = 2 * self.found();
+        ratio(twice, twice + self.counts[0][1] + missed)
     }
 
     /// Cohen's kappa among rows with a prediction; `None` if labels and predictions are all one and the same: chance explains that too.
@@ -148,9 +144,8 @@ impl McNemar {
         });
         // One degree of freedom: a valid distribution.
         let chi_squared = ChiSquared::new(1.0).ok();
-        let p_asymptotic = statistic
-            .zip(chi_squared)
-            .map(|(statistic, distribution)| distribution.sf(statistic));
+        let p_asymptotic = statistic.zip(chi_squared);
+        let p_asymptotic = p_asymptotic.map(|(statistic, of)| of.sf(statistic));
         let p_exact = BinomialCounts::new(0.5, differ as u64).map_or(1.0, |distribution| {
             (2.0 * distribution.cdf(only_first.min(only_second) as u64)).min(1.0)
         });
@@ -217,9 +212,7 @@ fn draw<'u, U>(units: &'u [(U, usize)], random: &mut StdRng, drawn: &mut Vec<(&'
 /// A quantile of sorted values, with linear interpolation.
 pub(super) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
-    let (below, above) = (
-        sorted.get(place.floor() as usize)?,
-        sorted.get(place.ceil() as usize)?,
-    );
+    let at = |place: f64| sorted.get(place as usize);
+    let (below, above) = (at(place.floor())?, at(place.ceil())?);
     Some(below + (above - below) * place.fract())
 }

@@ -130,10 +130,8 @@ impl Responses {
             )));
         }
         if responses.questions.is_empty() {
-            let files: Vec<String> = inputs
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect();
+            let files = inputs.iter().map(|file| file.display().to_string());
+            let files: Vec<String> = files.collect();
             let set = labels.original.as_ref();
             return Err(EvalError::Unusable(format!(
                 "none of the {} responses in {} is to a question of {}: they meet by the question's text, so the rows need the question \
@@ -171,10 +169,8 @@ impl Responses {
 
     /// The fewest and the most responses that a question has.
     pub(crate) fn per_question(&self) -> (usize, usize) {
-        let counts = self
-            .questions
-            .iter()
-            .map(|question| question.responses.len());
+        let questions = self.questions.iter();
+        let counts = questions.map(|question| question.responses.len());
         let fewest = counts.clone().min().unwrap_or(0);
         (fewest, counts.max().unwrap_or(0))
     }
@@ -336,10 +332,8 @@ impl Disagreements {
         let known = |question: &&Question| question.references[set].is_some();
         let questions = responses.questions.iter().filter(known);
         for response in questions.flat_map(|question| &question.responses) {
-            let right = response
-                .readings
-                .each_ref()
-                .map(|reading| reading.right[set] == Some(true));
+            let readings = response.readings.each_ref();
+            let right = readings.map(|reading| reading.right[set] == Some(true));
             let count = match right.iter().filter(|right| **right).count() {
                 0 => &mut found.all_wrong,
                 all if all == right.len() => &mut found.all_right,

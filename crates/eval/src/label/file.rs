@@ -107,6 +107,10 @@ pub struct LabelFile {
     labels: Vec<LabelLine>,
 }
 
+fn by_id(label: &LabelLine) -> (u64, &LabelLine) {
+    (id_hash(&label.id), label)
+}
+
 impl LabelFile {
     /// Opens the file, or begins one. `given` are labels that it begins with, unless it has labels with their ids already.
     /// Errors: when it cannot be opened or written, is in use, or holds something other than labels of `annotator` and of the annotators of `given`.
@@ -155,16 +159,9 @@ impl LabelFile {
             ends,
             labels,
         };
-        let known: HashMap<u64, &LabelLine> = opened
-            .labels
-            .iter()
-            .map(|label| (id_hash(&label.id), label))
-            .collect();
+        let known: HashMap<u64, &LabelLine> = opened.labels.iter().map(by_id).collect();
         // The labels that were agreed on when the file was made may have changed since.
-        let now: HashMap<u64, &LabelLine> = given
-            .iter()
-            .map(|label| (id_hash(&label.id), label))
-            .collect();
+        let now: HashMap<u64, &LabelLine> = given.iter().map(by_id).collect();
         let is_of_given =
             |label: &LabelLine| given.iter().any(|one| one.annotator == label.annotator);
         let stale = known.iter().find(|(id, label)| {

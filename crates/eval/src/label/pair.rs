@@ -36,10 +36,8 @@ impl LabelPair {
                 .map_or(String::new(), |label| label.annotator.clone())
         };
         let annotators = [name(first), name(second)];
-        let by_id: HashMap<&str, &LabelLine> = second
-            .iter()
-            .map(|label| (label.id.as_str(), label))
-            .collect();
+        let by_id = second.iter().map(|label| (label.id.as_str(), label));
+        let by_id: HashMap<&str, &LabelLine> = by_id.collect();
         let ids: std::collections::HashSet<&str> =
             first.iter().map(|label| label.id.as_str()).collect();
         let both = annotators.join("+");

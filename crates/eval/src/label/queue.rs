@@ -92,12 +92,18 @@ impl Queue {
             ..LoadOptions::default()
         };
         let mut places = Places::default();
-        let mut count = 0_u32;
+        let (mut count, mut has_texts) = (0_u32, false);
         let rows = index_each(rows, &options, &mut |sample, _| {
+            has_texts |= !(sample.question.is_empty() && sample.student_answer.is_empty());
             places.add(&sample.id, sample.group.as_deref(), count);
             count += 1;
         })?
         .samples;
+        if !has_texts {
+            let why = "no row has a question or a response under the names that are looked for: give the rows that were judged, with the same \
+                       `--columns`, as in `--columns question=KEY,response=KEY`";
+            return Err(EvalError::Unusable(why.to_owned()));
+        }
         let below = match choice {
             QueueChoice::Doubtful(below) => *below,
             _ => 0.0,

@@ -39,11 +39,8 @@ pub struct Session {
 impl Session {
     /// Starts after the labels in the file.
     pub fn new(queue: Queue, file: LabelFile, annotator: &str) -> Self {
-        let places: HashMap<u64, usize> = queue
-            .positions
-            .iter()
-            .map(|position| (queue.rows.outline(*position).id, *position))
-            .collect();
+        let place = |position: &usize| (queue.rows.outline(*position).id, *position);
+        let places: HashMap<u64, usize> = queue.positions.iter().map(place).collect();
         let mut done = std::collections::HashSet::new();
         let mut steps = Vec::new();
         for label in file.labels() {

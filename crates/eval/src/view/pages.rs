@@ -313,10 +313,8 @@ fn form(query: &Query, subjects: &[String], has_labels: bool, has_rows: bool) ->
     let any = || std::iter::once((String::new(), "any".to_owned()));
     let truth = |name: &str, label: &str| {
         let words = ["true", "false", "nothing"];
-        let all = Truth::ALL
-            .iter()
-            .zip(words)
-            .map(|(truth, word)| (truth.name().to_owned(), word.to_owned()));
+        let all = Truth::ALL.iter().zip(words);
+        let all = all.map(|(truth, word)| (truth.name().to_owned(), word.to_owned()));
         field(name, label, &mut any().chain(all))
     };
     let statuses = Status::ALL.map(|status| (status.name().to_owned(), status.words()));

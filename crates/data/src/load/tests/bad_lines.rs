@@ -188,6 +188,14 @@ fn all_bad_lines_are_found_before_anything_is_judged() {
     }
     let files = Files::one(content);
     let message = files.message(files.rows(&LoadOptions::default()));
+    assert!(message.starts_with("31 of 33 lines cannot be used:\n"));
+    // Only where there is such an option.
+    assert!(message.ends_with("\nMend them"), "{message}");
+    let options = LoadOptions {
+        may_skip: true,
+        ..LoadOptions::default()
+    };
+    let message = files.message(files.rows(&options));
     let lines: Vec<&str> = message.lines().collect();
     assert_eq!(
         lines[0],
@@ -278,7 +286,11 @@ fn an_id_used_twice_is_a_bad_line() {
         ("a.jsonl", rows(2).as_bytes()),
         ("b.jsonl", format!("{}\n{{}}\n", row(1)).as_bytes()),
     ]);
-    let message = bad.message(bad.load(&["a.jsonl", "b.jsonl"], &LoadOptions::default()));
+    let options = LoadOptions {
+        may_skip: true,
+        ..LoadOptions::default()
+    };
+    let message = bad.message(bad.load(&["a.jsonl", "b.jsonl"], &options));
     assert!(
         message.contains("`--columns id=`. Mend them, or pass --skip-bad"),
         "{message}"
@@ -342,4 +354,6 @@ fn the_results_of_lm_eval_are_told_from_its_samples() {
         why.contains("give the files samples_*.jsonl beside this one"),
         "{why}"
     );
+    // What the file is comes first, and no list of names.
+    assert!(!why.contains("looked for"), "{why}");
 }

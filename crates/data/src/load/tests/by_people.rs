@@ -389,7 +389,7 @@ fn a_response_that_is_all_thinking_is_blank_and_read_if_the_user_says_so() {
         let files = Files::new(&[("rows.csv", format!("gold,pred\n{gold},{gold}\n").as_bytes())]);
         let mut pairs = Vec::new();
         crate::each_row(&[files.path("rows.csv")], |_, _, row| {
-            pairs.push(Pair::parse(row.unwrap(), &columns, &Keep::default()));
+            pairs.push(Pair::parse(&row.unwrap(), &columns, &Keep::default()));
             Ok::<(), DatasetError>(())
         })
         .unwrap();

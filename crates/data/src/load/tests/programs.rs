@@ -102,7 +102,7 @@ fn samples_of_inspect_that_failed_are_left_out_and_those_at_a_limit_are_not() {
     let (samples, columns) = read("lines.jsonl", rows.join("\n").as_bytes()).unwrap();
     assert_eq!(samples, ["2:1|q|2|"]);
     assert!(
-        columns.ends_with(" · 1 row with an error left out"),
+        columns.ends_with(" · 1 row with an error left out · 1 blank response"),
         "{columns}"
     );
 }
@@ -776,6 +776,25 @@ fn rows_in_a_document_are_found() {
     let (samples, columns) = read("run.json", run.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"]);
     assert!(columns.starts_with("deepeval-run rows: "), "{columns}");
+    let results = r#"{"test_results": [{"name": "t", "success": true, "metrics_data": [{"name": "m", "score": 1.0}], "input": "q", "actual_output": "r", "expected_output": "a", "context": null}], "confident_link": null}"#;
+    let (samples, columns) = read("result.json", results.as_bytes()).unwrap();
+    assert_eq!(samples.len(), 1);
+    assert!(samples[0].ends_with("|q|a|r"), "{samples:?}");
+    assert!(columns.starts_with("deepeval rows: "), "{columns}");
+    // A golden without a run has no response, but a question.
+    let golden = r#"{"input": "q", "actual_output": null, "expected_output": "a", "context": null, "source_file": null}"#;
+    let why = read("goldens.jsonl", golden.as_bytes()).unwrap_err();
+    let why = why.to_string();
+    assert!(why.contains("`actual_output` (the response)"), "{why}");
+    assert!(!why.contains("no question"), "{why}");
+    // A table has an empty cell in place of the null.
+    let golden = "input,actual_output,expected_output,context\nq,,a,\np,r,a,\n";
+    let (samples, columns) = read("goldens.csv", golden.as_bytes()).unwrap();
+    assert!(samples[0].ends_with("|q|a|"), "{samples:?}");
+    assert!(columns.ends_with(" · 1 blank response"), "{columns}");
+    let olympiad = r#"{"id": 7, "question": "q", "solution": ["s"], "final_answer": ["a"], "is_multiple_answer": false, "answer_type": "Numerical", "response": "r"}"#;
+    let (samples, columns) = read("olympiad.jsonl", olympiad.as_bytes()).unwrap();
+    assert_eq!(samples, ["7|q|a|r"], "{columns}");
     let azure = r#"{"rows": [{"inputs.query": "q", "inputs.ground_truth": "a", "inputs.response": "r", "outputs.f1.f1_score": 1.0, "inputs.id": "t"}], "metrics": {}}"#;
     let (samples, columns) = read("out.json", azure.as_bytes()).unwrap();
     assert_eq!(samples, ["t|q|a|r"], "{columns}");

@@ -79,11 +79,8 @@ impl Facets {
     pub(super) fn of_record(contents: &Contents<'_>, disagreement: &Disagreement) -> Vec<String> {
         let first = &contents.judges[0];
         let scored = &first.verdicts.scored[disagreement.verdict];
-        let mut names: Vec<String> = disagreement
-            .kinds
-            .iter()
-            .map(|kind| kind.name().to_owned())
-            .collect();
+        let kinds = disagreement.kinds.iter();
+        let mut names: Vec<String> = kinds.map(|kind| kind.name().to_owned()).collect();
         let Some(labelled) = contents.samples.labelled.get(scored.sample as usize) else {
             return names;
         };
@@ -94,19 +91,15 @@ impl Facets {
             }
         }
         for (at, other) in contents.judges.iter().enumerate().skip(1) {
-            let other = other.verdict(scored.sample, scored.trial);
-            let flips = other
-                .into_iter()
-                .flat_map(|other| flips(scored, other, labelled));
+            let other = other.verdict(scored.sample, scored.trial).into_iter();
+            let flips = other.flat_map(|other| flips(scored, other, labelled));
             names.extend(flips.map(|(task, is_mended)| flip_name(at, task, is_mended)));
         }
         names.extend(labelled.subject.map(|number| format!("subject-{number}")));
         names.extend(labelled.answer_type.map(|number| format!("type-{number}")));
-        let of_length = first
-            .evaluation
-            .by_response_length
-            .iter()
-            .position(|part| (part.from..=part.to).contains(&labelled.response_length));
+        let length = labelled.response_length;
+        let mut parts = first.evaluation.by_response_length.iter();
+        let of_length = parts.position(|part| (part.from..=part.to).contains(&length));
         names.extend(of_length.map(|at| format!("length-{at}")));
         names
     }

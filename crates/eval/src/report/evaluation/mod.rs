@@ -212,10 +212,8 @@ impl Shown {
             .iter()
             .enumerate()
             .map(|(at, judge)| {
-                let of_judge: Vec<&Scored> = wanted
-                    .iter()
-                    .filter_map(|one| judge.verdict(one.sample, one.trial))
-                    .collect();
+                let of_judge = |one: &&Scored| judge.verdict(one.sample, one.trial);
+                let of_judge: Vec<&Scored> = wanted.iter().filter_map(of_judge).collect();
                 let columns = (own && at == 0).then_some(contents.columns);
                 texts::of_verdicts(judge.path, &of_judge, columns)
             })
@@ -288,16 +286,12 @@ impl Source<'_> {
         let own_texts = own_texts.and_then(|texts| texts.sample.as_ref());
         let texts = self.sample_texts.get(&scored.sample).or(own_texts);
         let texts = texts.cloned().unwrap_or_default();
-        let judgements = self
-            .contents
-            .judges
-            .iter()
-            .zip(self.names)
-            .zip(self.verdict_texts)
-            .filter_map(|((judge, name), texts)| {
-                let one = judge.verdict(scored.sample, scored.trial)?;
-                Some(judgement(name, one, texts.get(&key)))
-            });
+        let judges = self.contents.judges.iter().zip(self.names);
+        let judges = judges.zip(self.verdict_texts);
+        let judgements = judges.filter_map(|((judge, name), texts)| {
+            let one = judge.verdict(scored.sample, scored.trial)?;
+            Some(judgement(name, one, texts.get(&key)))
+        });
         let name = |names: &crate::eval::Names, number: Option<u32>| {
             number.map(|number| names.name(number).to_owned())
         };

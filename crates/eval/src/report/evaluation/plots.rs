@@ -33,12 +33,9 @@ fn figure(
 
 pub(super) fn draw(contents: &Contents<'_>, names: &[String]) -> Vec<Html> {
     let first = &contents.judges[0];
-    let mut plots: Vec<Html> = first
-        .evaluation
-        .reliability
-        .iter()
-        .map(|(task, of)| reliability(*task, of))
-        .collect();
+    let of_tasks = first.evaluation.reliability.iter();
+    let of_tasks = of_tasks.map(|(task, of)| reliability(*task, of));
+    let mut plots: Vec<Html> = of_tasks.collect();
     plots.extend(cost(contents, names));
     plots.extend(parameters(contents, names));
     plots.extend(tokens(contents, names));

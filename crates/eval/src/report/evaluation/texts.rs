@@ -48,10 +48,8 @@ pub(super) fn of_samples(
     samples: &Samples,
     wanted: &HashSet<u32>,
 ) -> Result<HashMap<u32, SampleTexts>> {
-    let by_id: HashMap<&str, u32> = wanted
-        .iter()
-        .map(|sample| (samples.id(*sample), *sample))
-        .collect();
+    let by_id = wanted.iter().map(|sample| (samples.id(*sample), *sample));
+    let by_id: HashMap<&str, u32> = by_id.collect();
     let mut texts = HashMap::with_capacity(by_id.len());
     let options = LoadOptions {
         columns: columns.clone().with_needs(Needs::nothing()),

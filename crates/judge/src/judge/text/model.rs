@@ -206,7 +206,7 @@ impl JudgeText {
     }
 
     /// As [`Self::load`], with the user's settings of the chat template.
-    /// Errors: as [`Self::load`]; and when the chat template has no use for an option.
+    /// Errors: when one of them cannot be read or used, or the chat template has no use for an option.
     pub fn load_with(
         source: &ModelSource,
         protocol: &Arc<Protocol>,
