@@ -104,7 +104,7 @@ impl Tokenizer {
 
     /// As [`Self::of_file`], for a model that has rows for `rows` tokens. Added tokens beyond them are none, so that what spells one is
     /// text: Gemma 3's models of text alone have no row for the one that stands for an image.
-    /// Errors: as [`Self::from_json`]; and when other tokens are beyond them.
+    /// Errors: when it is no tokenizer that can be read, or other tokens are beyond them.
     pub fn of_model(json: &str, file: &str, rows: usize) -> Result<Self, TextError> {
         let all = Self::of_file(json, file)?;
         if all.size <= rows {

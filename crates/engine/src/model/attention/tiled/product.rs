@@ -65,7 +65,7 @@ impl<F: Format> Product<'_, F> {
     #[inline(always)]
     fn panels<V: Vectors, const W: usize>(&mut self, vectors: V) {
         let Registers { sums, rows: most } = Registers::of::<V>();
-        let most_panels = (sums / (W * self.rows.min(most))).clamp(1, 8);
+        let most_panels = (sums / (W * self.rows.clamp(1, most))).clamp(1, 8);
         let most_panels = 1 << most_panels.ilog2();
         let mut panel = 0;
         while panel < self.panels {
