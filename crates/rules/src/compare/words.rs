@@ -9,7 +9,7 @@ use super::comparison::Comparison;
 use super::context::Context;
 use super::expressions::{self, shortened};
 use super::naming;
-use crate::algebra::{self, Constant, Expr};
+use crate::algebra::{self, Expr};
 use crate::answer::Answer;
 use crate::lexicon;
 use crate::lexicon::numbers::{number_word, ordinal, roman};
@@ -226,7 +226,7 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         }
         (Some(Meaning::Endless), Answer::Quantity(quantity)) => {
             let endless = algebra::infinity(&quantity.value) == Some(Ordering::Greater);
-            return if endless || is_constant(&quantity.value) {
+            return if endless || naming::is_constant(&quantity.value) {
                 same(endless, "one side says that there is no end")
             } else {
                 Comparison::open("words against an expression")
@@ -306,9 +306,9 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     }
 }
 
-/// Is an expression a number, with no letters in it?
+/// Is an expression a number, with no letters in it, and neither ∞ nor -∞?
 fn is_constant(expr: &Expr) -> bool {
-    naming::is_constant(expr) && *expr != Expr::Constant(Constant::Infinity)
+    naming::is_constant(expr) && algebra::infinity(expr).is_none()
 }
 
 /// What kind of answer one is, in a sentence.

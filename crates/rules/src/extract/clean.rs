@@ -91,14 +91,14 @@ pub(super) fn visible(text: &str) -> Result<Cow<'_, str>, &'static str> {
 }
 
 /// A text without what tools gave back, between a pair of their tags: the model has not written it.
+/// A line's end stands for it, so that what stood around it does not grow together.
 pub(crate) fn without_tool_results(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     if text.contains('<') {
         for opens in words::TOOL_RESULT.iter() {
             let closes = opens.replace('<', "</");
             let own = |part: &'_ str| {
-                let before = part.strip_suffix(&closes)?.rsplit_once(opens)?.0;
-                Some(before.to_owned())
+                Some(part.strip_suffix(&closes)?.rsplit_once(opens)?.0.to_owned() + "\n")
             };
             if text.contains(opens) {
                 let parts = text.split_inclusive(&closes);
