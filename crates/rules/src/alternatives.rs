@@ -66,12 +66,12 @@ pub(crate) fn forms(text: &str) -> Option<(&str, &str)> {
     bracket.unwrap_or_else(|| said.or_else(|| joined(" = ").filter(measures)))
 }
 
-/// `1/2\pi` as `1/(2\pi)`, which many mean by it; `None` where it is not written so.
+/// `1/2\pi` as `1/(2\pi)`, which many mean by it where that is all; `None` where it is not written so.
 pub(crate) fn below_slash(text: &str) -> Option<String> {
-    static PRODUCT: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(^|[^\w.])1/([0-9]+(?:\\pi|π))(\s*(?:$|[^\w\s\\(√^]))"));
-    let by = "${1}1/(${2})${3}";
-    text.contains('/').then(|| replaced(&PRODUCT, text, by))?
+    static WHOLE: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^((?:[^=]*=)?\s*[-−+]?\s*)1/([0-9]+(?:\\pi|π))\s*$"));
+    let by = "${1}1/(${2})";
+    text.contains('/').then(|| replaced(&WHOLE, text, by))?
 }
 
 /// The time spans that "2:30:45" or "2:30" may be.

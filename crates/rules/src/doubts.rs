@@ -37,7 +37,7 @@ impl Doubts<'_> {
             pair.is_some_and(|(a, b)| a.0 == b.0 && a.1 != b.1)
         };
         #[rustfmt::skip]
-        let doubts: [(&dyn Fn() -> bool, &str); 16] = [
+        let doubts: [(&dyn Fn() -> bool, &str); 17] = [
             (&|| extract::opposed(stated, said), "one side says the opposite of the other"),
             (&|| compare::reordered(stated, said), "the same letters in another order"),
             (&|| extract::dollars(stated) != extract::dollars(said), "dollars of two countries"),
@@ -52,6 +52,7 @@ impl Doubts<'_> {
             (&|| other_place(stated, said), "a place in a row against a number"),
             (&|| other_rate(gold, pred), "a rate against an amount, or another rate"),
             (&|| alternatives::below_slash(&gold.text).is_some() != alternatives::below_slash(&pred.text).is_some(), "what stands after a slash may belong below it"),
+            (&|| in_letters(&gold.text, &pred.text) || in_letters(&pred.text, &gold.text), "letters in a fraction may be no unit"),
             (&|| compare::crossed(stated, said), "the order of a cross product counts"),
             (&|| compare::joined_otherwise(a, b, [stated, said]), "the same parts, joined in another way"),
         ];
@@ -436,6 +437,21 @@ fn lone_unit(text: &str) -> bool {
         let squared = text[at + 1..].starts_with('m') && unit.starts_with(['^', '²', '³']);
         value.ends_with(['π', '√']) && text.len() - unit.len() == at + 2 && !squared
     })
+}
+
+/// Is a value in single letters above and below each other, as `2 \frac{V}{m^2}` is, and the other in none? They may be variables.
+fn in_letters(text: &str, other: &str) -> bool {
+    let (value, letters) = text.rsplit_once("frac{").unwrap_or_default();
+    let value = value.trim_end_matches(['\\', 'd', 't', ' ', '~', ',']);
+    let mut words = letters.split(|it: char| !it.is_alphabetic());
+    let (_, bare) = other.rsplit_once('=').unwrap_or(("", other));
+    value.ends_with(|it: char| it == '}' || it.is_ascii_digit())
+        && letters.starts_with(char::is_alphabetic)
+        && !letters.contains('\\')
+        // What is written together as well: a speed.
+        && !letters.starts_with("m}{s")
+        && words.all(|it| it.len() < 2)
+        && !bare.contains(char::is_alphabetic)
 }
 
 /// Is a value one of several that are stated?

@@ -115,12 +115,13 @@ impl Verifier {
     /// assert_eq!(strict.verify(r"$28\%$", "28").equal, None);
     /// ```
     pub fn verify(&self, gold: &str, pred: &str) -> Verification {
+        let passing = extract::ends_in_tool_result(pred);
         let Some(pred) = self.answering(pred) else {
             return without_answer(gold);
         };
         let sides = ((gold, self.gold_config()), (&*pred, &self.config));
         work::limited(gold.len() + pred.len(), || match self.profile {
-            Profile::Strict => strict(sides.0, sides.1),
+            Profile::Strict => strict(sides.0, sides.1, passing),
             Profile::Compat => math_verify::verify(sides.0, sides.1),
         })
     }
@@ -190,10 +191,15 @@ impl Verifier {
         format: &AnswerFormat,
     ) -> Verification {
         let mut golds = golds.into_iter().peekable();
-        let Some(answer) = format.answer(response) else {
+        let strict = self.profile == Profile::Strict;
+        let cut = strict.then(|| extract::without_tool_results(response));
+        let cut = cut.as_deref().unwrap_or(response);
+        let Some(answer) = format.answer(cut) else {
             return without_answer(golds.peek().unwrap_or(&""));
         };
-        let letter = letter.filter(|_| self.profile == Profile::Strict);
+        // Where that is all of it, what it ends in counts.
+        let answer = if answer == cut { response } else { answer };
+        let letter = letter.filter(|_| strict);
         let verify = |gold: &str| self.verify(gold, answer);
         of_any(golds, letter, verify, |it| it.equal).unwrap_or_else(|| verify(""))
     }
@@ -246,19 +252,30 @@ fn in_words(response: &str) -> bool {
 }
 
 /// What is mathematically true. What stands after a refusal is not equal, unless the reference is one: "I cannot say. There are 3 reasons."
-fn strict(gold: (&str, &Config), (response, config): (&str, &Config)) -> Verification {
+/// Neither is what stands in passing, without words that announce it, before what a tool gave back at the end.
+fn strict(
+    gold: (&str, &Config),
+    (response, config): (&str, &Config),
+    passing: bool,
+) -> Verification {
     let response = extract::without_end_marks(response);
     let pred = extract::extract(response, Role::Prediction, config);
     // "Sorry for the long text. (C)" marks its choice.
     let sure = |it: &Found<'_>| it.method == "choice" && response.ends_with(')');
     let declines = pred.as_ref().is_ok_and(|it| it.declines && !sure(it));
     let declines = declines && extract::refusal(gold.0).is_none();
+    let passing = passing && (pred.as_ref()).is_ok_and(|it| !extract::is_announced(it.method));
     let verdict = of_found(gold, (response, config), pred);
-    if declines && verdict.equal == Some(true) {
+    if (declines || passing) && verdict.equal == Some(true) {
+        let reason = if declines {
+            "words before the answer decline to give one"
+        } else {
+            "what a tool gave back follows, and no answer"
+        };
         return Verification {
             equal: None,
             status: Status::UnparsedPred,
-            reason: "words before the answer decline to give one".to_owned(),
+            reason: reason.to_owned(),
             ..verdict
         };
     }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use juror_rules::{Config, Profile, Role, Status, Verification, Verifier};
+use juror_rules::{AnswerFormat, Config, Profile, Role, Status, Verification, Verifier};
 
 fn verification(config: &str, gold: &str, pred: &str) -> Verification {
     let config: Config = serde_json::from_str(config).unwrap();
@@ -134,4 +134,22 @@ fn what_cannot_be_read_is_compared_as_text_unless_that_is_switched_off() {
     );
     let without = r#"{"fallback_mode": "no_fallback"}"#;
     assert_eq!(verify(without, r"\widget{3}{4}", pred), None);
+}
+
+#[test]
+fn a_pattern_reads_no_answer_in_what_a_tool_gave_back() {
+    let response = "Answer: 83\n<tool_response>\nAnswer: 84\n</tool_response>";
+    let format = AnswerFormat::pattern(r"Answer: (\d+)").unwrap();
+    let verifier = Verifier::new(Profile::Strict, Config::default());
+    let equal = |gold| verifier.verify_any([gold], None, response, &format).equal;
+    assert_eq!([equal("83"), equal("84")], [Some(true), Some(false)]);
+}
+
+#[test]
+fn what_stands_in_passing_before_a_tools_result_is_open_in_any_format() {
+    let response = "So far 7 * 12 = 84\n<tool_response>\n89\n</tool_response>";
+    let verifier = Verifier::new(Profile::Strict, Config::default());
+    let format = AnswerFormat::default();
+    let equal = |gold| verifier.verify_any([gold], None, response, &format).equal;
+    assert_eq!(equal("84"), None);
 }

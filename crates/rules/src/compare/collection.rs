@@ -97,10 +97,8 @@ fn lists(gold: &[Answer], pred: &[Answer], context: &mut Context<'_>) -> Compari
     // "9 cats, 10 dogs" and "9 dogs, 10 cats"
     let swapped = |one: &Answer| {
         let own = label(one);
-        let mut same = pred
-            .iter()
-            .filter(|it| own.is_some() && label(it) == own)
-            .peekable();
+        let named = |it: &&Answer| own.is_some() && label(it) == own;
+        let mut same = pred.iter().filter(named).peekable();
         same.peek().is_some() && same.all(|it| context.answers(one, it).equal == Some(false))
     };
     if gold.iter().any(swapped) {

@@ -4,6 +4,7 @@ use super::expressions;
 use super::words::Words;
 use crate::algebra::{self, Constant, Expr, Function, Rational};
 use crate::answer::{Answer, Operator, Relation};
+use crate::lexicon::words::NAMES_NOTHING;
 
 /// A relation read as a name and its value.
 #[derive(Debug, Clone, Copy)]
@@ -24,18 +25,14 @@ pub(super) fn stated(relation: &Relation) -> Option<Stated<'_>> {
         return None;
     }
     let (sides, operators) = (relation.sides.as_slice(), relation.operators.as_slice());
-    let of = |name, value| Stated {
+    let of = |name, value, member| Stated {
         name,
         value,
         approximately: None,
-        member: false,
+        member,
     };
     if let ([name, value], [Operator::In]) = (sides, operators) {
-        let member = true;
-        return is_name(name).then_some(Stated {
-            member,
-            ..of(name, value)
-        });
+        return is_name(name).then_some(of(name, value, true));
     }
     if sides.len() < 2 || !is_equation(relation) {
         return None;
@@ -44,28 +41,23 @@ pub(super) fn stated(relation: &Relation) -> Option<Stated<'_>> {
     // `A^{-1}` is a name where a matrix is given to it, and a number otherwise.
     if is_name(first) || matches!(last, Answer::Matrix(_)) && is_power_of_name(first) {
         // Exact sides come first; what follows a ≈ is not exact any more.
-        let exact = operators
-            .iter()
-            .position(|operator| *operator == Operator::Approximately)
-            .filter(|exact| *exact > 0);
+        let rounds = |it: &Operator| *it == Operator::Approximately;
+        let exact = operators.iter().position(rounds).filter(|it| *it > 0);
         return Some(Stated {
             approximately: exact.map(|_| last),
-            ..of(first, exact.map_or(last, |exact| &sides[exact]))
+            ..of(first, exact.map_or(last, |exact| &sides[exact]), false)
         });
     }
     // `5 = x`.
     let value = sides.get(sides.len() - 2)?;
     let exact = operators.iter().all(|it| *it == Operator::Equal);
-    (is_name(last) && exact).then_some(of(last, value))
+    (is_name(last) && exact).then_some(of(last, value, false))
 }
 
 /// Are all signs of a relation = or ≈?
 pub(super) fn is_equation(relation: &Relation) -> bool {
-    relation.modulus.is_none()
-        && relation
-            .operators
-            .iter()
-            .all(|operator| matches!(operator, Operator::Equal | Operator::Approximately))
+    let equals = |it: &Operator| matches!(it, Operator::Equal | Operator::Approximately);
+    relation.modulus.is_none() && relation.operators.iter().all(equals)
 }
 
 /// Is a side something that a value is given to, rather than an expression to be solved?
@@ -78,38 +70,38 @@ pub(super) fn is_name(answer: &Answer) -> bool {
             !parts.is_empty() && parts.iter().all(|part| is_named(part) || is_segment(part))
         }
         Answer::Text(text) => {
-            text.len() < 200 && !text.contains(|c: char| c.is_ascii_digit() || "<>=|\\".contains(c))
+            let formula = |c: char| c.is_ascii_digit() || "<>=|\\".contains(c);
+            text.len() < 200 && !text.contains(formula) && !denies(text)
         }
         _ => false,
     }
 }
 
+/// Do words deny the value after them, as in "no solution for x", "not x" and "all but not x", instead of naming what has it, as "no. of cars" does?
+fn denies(text: &str) -> bool {
+    let words = text.split(|it: char| !it.is_alphabetic());
+    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    // What has the value there is the letter.
+    let lettered = matches!(words[..], [_, .., last] if last.len() == 1);
+    let said = &words[..words.len() - usize::from(lettered)];
+    let numbers = words.get(1) == Some(&"of");
+    let denies = |it: &&str| NAMES_NOTHING.contains(it);
+    said.first().is_some_and(denies) && !numbers || said.last().is_some_and(denies)
+}
+
 pub(super) fn is_named(expr: &Expr) -> bool {
+    use Function::{Argument, Cos, Cot, Csc, Gcd, ImaginaryPart, Lcm, Max, Min, RealPart, Sec};
+    use Function::{Sin, Tan};
     match expr {
         // lim, Σ, ∫, d/dx of something: what it comes to is the answer.
         Expr::Symbol(_) | Expr::Apply(..) | Expr::Binder(_) => true,
         Expr::Call(Function::Absolute, parts) => parts.iter().all(is_segment),
         // sin A, cos θ: of an angle, not of an unknown to be solved for.
-        Expr::Call(
-            Function::Sin
-            | Function::Cos
-            | Function::Tan
-            | Function::Cot
-            | Function::Sec
-            | Function::Csc,
-            parts,
-        ) => parts.iter().all(is_angle),
+        Expr::Call(Sin | Cos | Tan | Cot | Sec | Csc, parts) => parts.iter().all(is_angle),
         // The thing asked for, in so many words: max f, gcd(a, b), Re z.
-        Expr::Call(
-            Function::Gcd
-            | Function::Lcm
-            | Function::Max
-            | Function::Min
-            | Function::RealPart
-            | Function::ImaginaryPart
-            | Function::Argument,
-            parts,
-        ) => parts.iter().any(algebra::has_letter),
+        Expr::Call(Gcd | Lcm | Max | Min | RealPart | ImaginaryPart | Argument, parts) => {
+            parts.iter().any(algebra::has_letter)
+        }
         Expr::Multiply(_) => is_segment(expr),
         _ => false,
     }

@@ -270,20 +270,19 @@ fn one_unit(
 
 /// A number before one letter that names a unit, or before that and µ, as a value and that unit.
 fn lettered(expr: &Expr) -> Option<(Expr, Unit)> {
+    use Expr::{Number, Symbol};
     let Expr::Multiply(factors) = expr else {
         return None;
     };
     let (value, name) = match factors.as_slice() {
-        [Expr::Number(value), Expr::Symbol(letter)] => (value, letter.to_string()),
-        [
-            Expr::Number(value),
-            Expr::Symbol(micro),
-            Expr::Symbol(letter),
-        ] if **micro == *"mu" => (value, format!("µ{letter}")),
+        [Number(value), Symbol(letter)] => (value, letter.to_string()),
+        [Number(value), Symbol(micro), Symbol(letter)] if **micro == *"mu" => {
+            (value, format!("µ{letter}"))
+        }
         _ => return None,
     };
     let unit = parse::unit(&name).filter(|unit| unit.dimension.is_some())?;
-    Some((Expr::Number(value.clone()), unit))
+    Some((Number(value.clone()), unit))
 }
 
 /// A converted value against a quantity, in the order of the sides.

@@ -11,6 +11,8 @@ pub(super) fn compare(
     is_solvable: impl Fn(&Relation) -> bool,
     context: &mut Context<'_>,
 ) -> Comparison {
+    use Operator::{Approximately, Divides, Equal, In, NotEqual, NotIn, Parallel, Perpendicular};
+    use Operator::{Similar, Subset};
     if gold.sides.len() != pred.sides.len() {
         return Comparison::open("chains of different length");
     }
@@ -24,18 +26,13 @@ pub(super) fn compare(
         if verdict.equal == Some(true) {
             return verdict;
         }
-        let symmetric = gold.operators.iter().all(|operator| {
+        let symmetric = |it: &Operator| {
             matches!(
-                operator,
-                Operator::Equal
-                    | Operator::NotEqual
-                    | Operator::Approximately
-                    | Operator::Parallel
-                    | Operator::Perpendicular
-                    | Operator::Similar
+                it,
+                Equal | NotEqual | Approximately | Parallel | Perpendicular | Similar
             )
-        });
-        if symmetric {
+        };
+        if gold.operators.iter().all(symmetric) {
             let turned = in_order(&mut pred.sides.iter().rev(), context);
             if turned.equal != Some(false) {
                 return turned;
@@ -45,13 +42,7 @@ pub(super) fn compare(
         return if verdict.equal == Some(false)
             && matches!(
                 gold.operators.as_slice(),
-                [Operator::Divides
-                    | Operator::Parallel
-                    | Operator::Perpendicular
-                    | Operator::Similar
-                    | Operator::Subset
-                    | Operator::In
-                    | Operator::NotIn]
+                [Divides | Parallel | Perpendicular | Similar | Subset | In | NotIn]
             ) {
             verdict.by("relation")
         } else {

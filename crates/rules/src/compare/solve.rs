@@ -140,10 +140,8 @@ fn regions(parts: &[Answer], context: &mut Context<'_>) -> Option<(Option<Expr>,
 /// usually only one of the two makes sense.
 fn list(parts: &[Answer], context: &mut Context<'_>) -> Option<Region> {
     let (variable, sets) = regions(parts, context)?;
-    let relations = parts
-        .iter()
-        .filter(|part| matches!(part, Answer::Relation(_)))
-        .count();
+    let related = |it: &&Answer| matches!(it, Answer::Relation(_));
+    let relations = parts.iter().filter(related).count();
     if relations == 0 {
         return Some(Region {
             variable,

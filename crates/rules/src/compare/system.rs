@@ -176,12 +176,8 @@ fn system_against(
     });
     // Several values of one name are a list of solutions.
     if system.names.len() == 1 || (same_family && system.rows.len() == 1) {
-        let values: Vec<Answer> = system
-            .rows
-            .iter()
-            .flatten()
-            .map(|value| (*value).clone())
-            .collect();
+        let values = system.rows.iter().flatten();
+        let values: Vec<Answer> = values.map(|it| (*it).clone()).collect();
         if system.names.len() == 1 || !matches!(other, Answer::Tuple(_)) {
             let values = match values.as_slice() {
                 [only] => only.clone(),

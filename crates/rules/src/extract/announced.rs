@@ -237,10 +237,8 @@ pub(super) fn words_only<'t>(source: Source<'t, '_>, start: usize, end: usize) -
         }
     }
     let text = trim_markup(&clause[..length]);
-    let text = text
-        .strip_prefix("that ")
-        .or_else(|| text.strip_prefix("the "))
-        .unwrap_or(text);
+    let mut opens = ["that ", "the "].into_iter();
+    let text = opens.find_map(|it| text.strip_prefix(it)).unwrap_or(text);
     let first = words::first_word(text);
     // "not a function" is an answer; "not 7" rules one out.
     let denies =

@@ -231,10 +231,8 @@ fn phrase(text: &str, start: usize, end: usize, said: Phrase) -> Option<Anchor> 
         how => how,
     };
     let rest = &text[end..];
-    let rest = rest
-        .strip_prefix('s')
-        .or_else(|| rest.strip_prefix("(s)"))
-        .unwrap_or(rest);
+    let mut plural = ["s", "(s)"].into_iter();
+    let rest = plural.find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
     if rest.starts_with(|it: char| it.is_alphanumeric() || it == '_') {
         return None;
     }

@@ -174,10 +174,8 @@ pub(super) fn unit_after<'t>(text: &'t str, boxed: &Boxed) -> &'t str {
     let unit = after[tail.unit].trim();
     // "\\mathrm{r} / \\mathrm{s}": a letter that is no unit says nothing of the value.
     let lettered = |name: &str| name.len() == 1 && name.bytes().all(|it| it.is_ascii_alphabetic());
-    let mut groups = unit
-        .split('{')
-        .skip(1)
-        .filter_map(|it| it.split('}').next());
+    let opened = unit.split('{').skip(1);
+    let mut groups = opened.filter_map(|it| it.split('}').next());
     let unknown = groups.any(|it| lettered(it.trim()) && !words::is_unit(it.trim()));
     if tail.measured && !unknown { unit } else { "" }
 }
@@ -200,6 +198,11 @@ fn introduced(content: &str) -> Option<&str> {
         .is_some_and(|(name, _)| name.trim().len() == 1);
     let valued = named || value.starts_with(|it: char| it.is_ascii_digit() || "$\\-(".contains(it));
     let option = super::choice::strip_name(said).is_some() || said.len() < "A: ".len();
+    // "Suppose that x is 5", "the question is 5"
+    let first = words::first_word(said);
+    let opens = words::OPENS_BOX.contains(first) || words::CONCLUDING.contains(first);
+    let answers = (opens || first.len() == 1) && !words::has(said, &words::NO_ANSWER_IN_BOX);
+    let binds = binds && (digits.is_none() || answers);
     (binds && valued && !option && !super::qualifies(said)).then_some(value)
 }
 

@@ -110,6 +110,13 @@ pub(crate) fn without_tool_results(text: &str) -> Cow<'_, str> {
     text
 }
 
+/// Does a text end in what a tool gave back?
+pub(crate) fn ends_in_tool_result(text: &str) -> bool {
+    let end = text.trim_end().strip_suffix('>');
+    let tag = end.and_then(|it| it.rsplit_once("</"));
+    tag.is_some_and(|it| words::TOOL_RESULT.contains(&format!("<{}>", it.1)))
+}
+
 /// A text without the marks of its end that a model wrote out: `8[EOS]`, `8<|end_of_text|>`.
 pub(crate) fn without_end_marks(text: &str) -> &str {
     let before = |bare: &str, mark: &str| {
@@ -343,11 +350,8 @@ fn outside_thinking(text: &str) -> Result<&str, &'static str> {
             Structure::Neutral => {}
         }
     }
-    let end = [to, thinking]
-        .into_iter()
-        .flatten()
-        .min()
-        .unwrap_or(text.len());
+    let end = [to, thinking].into_iter().flatten().min();
+    let end = end.unwrap_or(text.len());
     let mut part = text.get(from..end).unwrap_or_default();
     // "\boxed{5}", and the thinking after it.
     if part.trim().is_empty()

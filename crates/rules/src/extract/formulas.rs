@@ -10,10 +10,8 @@ use super::markup::{trim_markup, without_markup};
 
 /// The result of the formula that stands in `outer`, delimiters and all.
 pub(super) fn content<'t>(source: Source<'t, '_>, outer: Range<usize>) -> Cow<'t, str> {
-    let content = source
-        .regions
-        .formula_from(outer.start)
-        .map_or(outer.clone(), |(_, formula)| formula.content.clone());
+    let formula = source.regions.formula_from(outer.start);
+    let content = formula.map_or(outer, |(_, it)| it.content.clone());
     let text = trim_markup(&source.text[content]);
     if text.contains("\\boxed") || text.contains("\\fbox") {
         let open = unbox(text);

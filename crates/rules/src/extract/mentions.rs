@@ -46,10 +46,8 @@ pub(crate) fn holds_near_end(text: &str, read: &str, answer: &str) -> bool {
         words.retain(|it| it.chars().count() > 2 && it != "the" && it != "and");
     }
     let lines = near.lines().rev().filter(|it| !fence(it));
-    let whole = lines
-        .take(numbers.len().max(3))
-        .collect::<Vec<_>>()
-        .join("\n");
+    let lines: Vec<_> = lines.take(numbers.len().max(3)).collect();
+    let whole = lines.join("\n");
     let end = match read {
         "" => whole.clone(),
         read => whole.replacen(read, " ", 1),

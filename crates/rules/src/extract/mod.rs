@@ -180,7 +180,7 @@ pub(crate) fn extract<'t>(text: &'t str, role: Role, config: &Config) -> Result<
 }
 
 pub(crate) use aside::rounds;
-pub(crate) use clean::{replaced, without_end_marks, without_tool_results};
+pub(crate) use clean::{ends_in_tool_result, replaced, without_end_marks, without_tool_results};
 pub(crate) use decimal::of_commas;
 pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;

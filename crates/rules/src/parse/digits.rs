@@ -129,10 +129,8 @@ fn separator(lexer: &Lexer<'_>, at: usize) -> Option<(Separator, usize)> {
 
 /// The end of digits in groups of three, of which the first ends at `end`; `end` where they are not.
 fn grouped(lexer: &mut Lexer<'_>, start: usize, end: usize) -> usize {
-    let first = lexer
-        .text()
-        .get(start..end)
-        .map_or(0, |text| text.chars().count());
+    let digits = lexer.text().get(start..end);
+    let first = digits.map_or(0, |it| it.chars().count());
     if first > 3 {
         return end;
     }
@@ -157,10 +155,8 @@ fn grouped(lexer: &mut Lexer<'_>, start: usize, end: usize) -> usize {
         }
         let from = reached + length;
         let digits = digits_at(lexer, from, 4);
-        let count = lexer
-            .text()
-            .get(from..from + digits)
-            .map_or(0, |text| text.chars().count());
+        let group = lexer.text().get(from..from + digits);
+        let count = group.map_or(0, |it| it.chars().count());
         if count == 0 {
             break;
         }

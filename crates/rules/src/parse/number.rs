@@ -36,11 +36,8 @@ fn power_of_ten(exponent: usize) -> UBig {
 /// The value of a numeral; `None` where an exponent or a base is out of reach.
 pub(super) fn value(numeral: &Numeral<'_>) -> Option<Value> {
     if numeral.radix != 10 {
-        let text: String = numeral
-            .text
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .collect();
+        let digits = numeral.text.chars();
+        let text: String = digits.filter(char::is_ascii_alphanumeric).collect();
         return Some(Value::exact(in_base(&text, u32::from(numeral.radix))?));
     }
     if numeral.point.is_none()

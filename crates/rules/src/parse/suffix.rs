@@ -222,7 +222,9 @@ pub(super) fn read_suffix(parser: &Parser<'_>, at: usize, strict: bool) -> Optio
     let partial = || units::unit(of?.0);
     if let Some(mut unit) = units::unit(trimmed).or_else(partial) {
         if unit.name.contains('\\') {
-            unit.name = plain_text(trimmed).into();
+            let fraction = trimmed.contains("frac").then(|| units::plain(trimmed));
+            let name = fraction.unwrap_or_else(|| plain_text(trimmed));
+            unit.name = name.trim().into();
         }
         return Some((Suffix::Unit(unit), end));
     }

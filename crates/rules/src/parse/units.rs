@@ -43,10 +43,8 @@ pub(crate) fn unit(text: &str) -> Option<Unit> {
 /// Scales of temperature that do not begin at absolute zero.
 fn temperature(text: &str) -> Option<(Rational, Rational)> {
     let ratio = |a: u32, b: u32| Rational::from_parts(a.into(), b.into());
-    let compact: String = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && !matches!(c, '{' | '}' | '^' | '\\'))
-        .collect();
+    let shown = |c: &char| !c.is_whitespace() && !matches!(c, '{' | '}' | '^' | '\\');
+    let compact: String = text.chars().filter(shown).collect();
     if words::CELSIUS.contains(&compact) {
         return Some((ratio(1, 1), ratio(27_315, 100)));
     }
@@ -165,7 +163,7 @@ fn exponent(text: &str, power: i8) -> Option<(i8, &str)> {
 }
 
 /// A unit without the commands and braces of LaTeX.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     static COMMAND: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\(?:([a-zA-Z]+)|[, ;:!])?"));
     // `\frac{m}{s}`
     let divides = if text.contains("frac") { "}/{" } else { "}{" };
