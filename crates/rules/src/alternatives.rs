@@ -68,9 +68,10 @@ pub(crate) fn forms(text: &str) -> Option<(&str, &str)> {
 
 /// `1/2\pi` as `1/(2\pi)`, which many mean by it where that is all; `None` where it is not written so.
 pub(crate) fn below_slash(text: &str) -> Option<String> {
-    static WHOLE: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"^((?:[^=]*=)?\s*[-−+]?\s*)1/([0-9]+(?:\\pi|π))\s*$"));
-    let by = "${1}1/(${2})";
+    static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"^((?:[^=]*=)?\s*[-−+]?\s*)1/([0-9]+(?:\\pi|π))(\s*(?:$|≈|\\approx))")
+    });
+    let by = "${1}1/(${2})${3}";
     text.contains('/').then(|| replaced(&WHOLE, text, by))?
 }
 

@@ -193,11 +193,8 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
     {
         let squeezed: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
         let letters: String = letters.chars().filter(|c| c.is_alphanumeric()).collect();
-        let alike = if letters.chars().nth(1).is_some() {
-            squeezed.eq_ignore_ascii_case(&letters)
-        } else {
-            squeezed == letters
-        };
+        let long = letters.chars().nth(1).is_some();
+        let alike = squeezed == letters || long && squeezed.eq_ignore_ascii_case(&letters);
         if alike && !letters.is_empty() || initials(&letters, text) == Some(true) {
             return Comparison::equal("text");
         }
@@ -205,9 +202,9 @@ fn against(text: &str, other: &Answer, context: &Context<'_>) -> Comparison {
         if lexicon::words::ELEMENT.contains_exactly(&letters) {
             return Comparison::open("words against the sign of an element");
         }
-        let long = letters.chars().nth(1).is_some();
-        if long {
-            return Comparison::open("words against letters that may be a word");
+        // `b` may be the letter of an option, `e` is a number.
+        if long || matches!(letters.as_bytes(), [b'a'..=b'd']) {
+            return Comparison::open("words against letters that may be a word or an option");
         }
     }
     let Words::Plain(words) = Words::of(text) else {
