@@ -132,6 +132,27 @@ fn what_a_text_part_does_not_know_is_named() {
     }
 }
 
+/// The class of Granite 4.0 is that of its hybrids too; older files call attention by another name.
+#[test]
+fn only_granites_without_state_space_layers_and_experts_load() {
+    let named = checkpoint("granite-hybrid");
+    let path = named.path().join("config.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"full_attention\"", "\"attention\"")).unwrap();
+    load(named.path()).unwrap();
+    for (from, to) in [
+        ("\"full_attention\"", "\"mamba\""),
+        ("\"full_attention\"", "\"linear_attention\""),
+        ("\"num_local_experts\": 0", "\"num_local_experts\": 4"),
+        ("\"num_local_experts\": 0,", ""),
+        ("\"position_embedding_type\": \"rope\",", ""),
+    ] {
+        let message = refusal("granite-hybrid", "config.json", replace(from, to));
+        let parts = ["Granite with state-space layers", "a judge of like size"];
+        has(&message, &parts);
+    }
+}
+
 #[test]
 fn damaged_weight_files() {
     let file = "model.safetensors";

@@ -39,6 +39,7 @@ pub(crate) const NAMES: &[&str] = &[
     "gpt-oss",
     "gpt-oss-mxfp4",
     "granite",
+    "granite-hybrid",
     "hunyuan",
     "llama",
     "llama-linear",

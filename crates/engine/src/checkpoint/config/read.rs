@@ -65,7 +65,11 @@ fn family(keys: &Keys, value: &Value) -> Result<(&'static Family, Option<Wrapper
             own.join(" or ")
         ));
     }
-    if let Some(family) = known {
+    let kinds = value.get("layer_types").and_then(Value::as_array);
+    let is_dense = kinds.is_some_and(|kinds| !kinds.contains(&"mamba".into()))
+        && value.get("num_local_experts") == Some(&0.into())
+        && value.get("position_embedding_type") == Some(&"rope".into());
+    if let Some(family) = known.filter(|family| is_dense || !family.is_hybrids) {
         return Ok((family, None));
     }
     if let Some(wrapper) = wrapper {
@@ -683,7 +687,7 @@ fn windows(
     let kinds = kinds
         .iter()
         .map(|kind| match kind.as_str() {
-            Some("full_attention") => Ok(false),
+            Some("full_attention" | "attention") => Ok(false),
             Some("sliding_attention") if family.windows == Windows::Never => {
                 keys.fail("layer_types holds \"sliding_attention\", which this architecture does not have")
             }

@@ -351,6 +351,8 @@ pub struct Family {
     pub(crate) scales_by_position: bool,
     pub(crate) unrotated: Unrotated,
     pub(crate) head_norms: HeadNorms,
+    /// Whether its class is also of models with state-space layers or experts, which are not run.
+    pub(crate) is_hybrids: bool,
     /// The key that says whether there are norms of heads; there are where there is no such key.
     pub(crate) head_norms_key: Option<&'static str>,
     pub(crate) qkv_bias: Bias,

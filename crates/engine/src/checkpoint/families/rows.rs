@@ -29,6 +29,7 @@ const PLAIN: Family = Family {
     scales_by_position: false,
     unrotated: Unrotated::Never,
     head_norms: HeadNorms::ByHead,
+    is_hybrids: false,
     head_norms_key: None,
     qkv_bias: Bias::Never,
     output_bias: Bias::Never,
@@ -389,28 +390,27 @@ pub(crate) const FAMILIES: &[Family] = &[
         gguf_pairs: true,
         ..BIASED
     },
-    // Granite 3 and 4.1 without experts: four factors.
+    // Granite 3 and 4.1 without experts.
     Family {
         name: "Granite",
         classes: &["GraniteForCausalLM"],
         model_types: &["granite"],
         gguf: &["granite"],
-        divides_width: true,
-        own_keys: true,
-        defaults: "embedding_multiplier=1.0 attention_multiplier=1.0 residual_multiplier=1.0 logits_scaling=1.0 \
-            rms_norm_eps=1e-6",
-        theta: Some(10_000.0),
         feed_forward_bias: Bias::Key("mlp_bias"),
-        embedding_scale: Factor::Of("embedding_multiplier"),
-        result_scale: Factor::Of("residual_multiplier"),
-        logit_scale: Factor::InverseOf("logits_scaling"),
-        score_scale: Factor::Of("attention_multiplier"),
-        gguf_pairs: true,
-        gguf_numbers: "embedding_multiplier=embedding_scale attention_multiplier=attention.scale \
-            residual_multiplier=residual_scale logits_scaling=logit_scale",
-        // Without it llama.cpp does not rotate.
-        gguf_true: &["rope.scaling.finetuned"],
-        ..BIASED
+        ..GRANITE
+    },
+    // Granite 4.0 of attention and dense layers alone (micro, 1b, 350m); its GGUF files are those of Granite.
+    Family {
+        name: "GraniteHybrid",
+        classes: &["GraniteMoeHybridForCausalLM"],
+        model_types: &["granitemoehybrid"],
+        tensors: "layer granite_hybrid",
+        renamed: "shared_intermediate_size=intermediate_size",
+        fixed: "normalization_function=rmsnorm",
+        without_effect: "num_local_experts num_experts_per_tok position_embedding_type init_method time_step_limit mamba_chunk_size mamba_conv_bias \
+            mamba_d_conv mamba_d_head mamba_d_state mamba_expand mamba_n_groups mamba_n_heads mamba_proj_bias",
+        is_hybrids: true,
+        ..GRANITE
     },
     // ERNIE 4.5 without experts.
     Family {
@@ -594,6 +594,25 @@ const GLM: Family = Family {
     rotates_neighbours: true,
     qkv_bias: Bias::Key("attention_bias"),
     ..PLAIN
+};
+
+/// What Granite has in all generations: four factors.
+const GRANITE: Family = Family {
+    divides_width: true,
+    own_keys: true,
+    defaults: "embedding_multiplier=1.0 attention_multiplier=1.0 residual_multiplier=1.0 logits_scaling=1.0 \
+        rms_norm_eps=1e-6",
+    theta: Some(10_000.0),
+    embedding_scale: Factor::Of("embedding_multiplier"),
+    result_scale: Factor::Of("residual_multiplier"),
+    logit_scale: Factor::InverseOf("logits_scaling"),
+    score_scale: Factor::Of("attention_multiplier"),
+    gguf_pairs: true,
+    gguf_numbers: "embedding_multiplier=embedding_scale attention_multiplier=attention.scale \
+        residual_multiplier=residual_scale logits_scaling=logit_scale",
+    // Without it llama.cpp does not rotate.
+    gguf_true: &["rope.scaling.finetuned"],
+    ..BIASED
 };
 
 /// What Gemma 2 and 3 have in common.
