@@ -57,11 +57,7 @@ struct Line<'l> {
 #[serde(untagged)]
 enum Outcome<'l> {
     Verified(&'l Verification),
-    /// The row is no pair.
-    Bad {
-        equal: Option<bool>,
-        error: &'l str,
-    },
+    Bad { equal: Option<bool>, error: &'l str },
 }
 
 #[derive(Debug, Clone, Default)]
@@ -553,11 +549,8 @@ struct Queue {
 struct Waiting {
     rows: Vec<RowLine>,
     bytes: usize,
-    /// Rows that were left out.
     repeated: usize,
-    /// The reader is done.
     closed: bool,
-    /// The verifier is gone.
     abandoned: bool,
     error: Option<DatasetError>,
     panic: Option<String>,

@@ -29,7 +29,6 @@ pub(crate) struct Breakdown {
     pub head_s: f64,
     /// Choosing tokens, and the rest of the model's time.
     pub sampling_s: f64,
-    /// Outside the model.
     pub host_s: f64,
 }
 

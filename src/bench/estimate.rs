@@ -34,7 +34,6 @@ pub(crate) struct Estimate {
     pub parts: usize,
     pub weights: usize,
     pub cache: usize,
-    /// Bytes of one step's activations.
     pub step: usize,
 }
 

@@ -23,7 +23,6 @@ use juror_eval::report::numbers::or_dash;
 pub(crate) struct Report {
     /// Seconds from the first request to the last token.
     pub duration: f64,
-    /// Generations that completed normally.
     pub completed: usize,
     /// Prompt tokens, including those found in the cache.
     pub total_input_tokens: u64,

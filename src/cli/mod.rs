@@ -446,27 +446,18 @@ fn for_output(text: &str) -> Cow<'_, str> {
 
 /// Whether an error's message has several lines, whose parts were escaped where they were put in.
 fn has_lines(error: &anyhow::Error) -> bool {
-    let journal = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref(), Some(JournalError::Different { .. }))
-            || matches!(
-                cause.downcast_ref(),
-                Some(RunError::Journal(JournalError::Different { .. }))
-            )
-    };
-    let shards = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref(), Some(MergeError::Different { .. }))
-    };
-    let bad_lines = |cause: &(dyn std::error::Error + 'static)| {
-        cause.is::<BadLines>()
+    error.chain().any(|cause| {
+        let of_run = match cause.downcast_ref() {
+            Some(RunError::Journal(error)) => matches!(error, JournalError::Different { .. }),
+            Some(RunError::Input(error)) => matches!(error, DatasetError::BadLines(_)),
+            error => matches!(error, Some(RunError::BadOutputs(_))),
+        };
+        of_run
+            || cause.is::<BadLines>()
             || matches!(cause.downcast_ref(), Some(DatasetError::BadLines(_)))
-            || matches!(
-                cause.downcast_ref(),
-                Some(RunError::BadOutputs(_) | RunError::Input(DatasetError::BadLines(_)))
-            )
-    };
-    error
-        .chain()
-        .any(|cause| journal(cause) || shards(cause) || bad_lines(cause))
+            || matches!(cause.downcast_ref(), Some(JournalError::Different { .. }))
+            || matches!(cause.downcast_ref(), Some(MergeError::Different { .. }))
+    })
 }
 
 /// The error and its causes in one line, without causes that the text already contains.

@@ -241,28 +241,21 @@ fn truths(summary: &Summary, rows: &mut Rows) {
     ] {
         // Rules alone know the outcome, and the rest only where it follows from a wrong one.
         if judged || (name == "outcome" && known > 0) {
-            add(
-                name,
-                format!("{} true ({count} of {known})", percent(count, known)),
-            );
+            let share = percent(count, known);
+            add(name, format!("{share} true ({count} of {known})"));
         }
     }
     if judged && summary.right_outcomes > 0 {
-        let refused = summary.lucky_guesses;
-        let all = summary.right_outcomes;
+        let (refused, all) = (summary.lucky_guesses, summary.right_outcomes);
+        let share = percent(refused, all);
         let why = match summary.likely_lucky() {
             Some(lucky) => {
                 format!("by this judge's measured errors about {lucky:.0} of them lucky guesses")
             }
             None => "lucky guesses, and the judge's errors".to_owned(),
         };
-        add(
-            "right results",
-            format!(
-                "{refused} of {all} refused for their derivation ({}): {why}",
-                percent(refused, all)
-            ),
-        );
+        let text = format!("{refused} of {all} refused for their derivation ({share}): {why}");
+        add("right results", text);
     }
 }
 
@@ -282,31 +275,23 @@ fn rewards(summary: &Summary, rows: &mut Rows) {
         add("criteria", means.join(", "));
     }
     if let Some(f1) = summary.first_errors.f1() {
-        let first = summary.first_errors;
+        let of = |Share { count, known }, what| {
+            let share = percent(count, known);
+            format!("{count} of {known} {what} ({share})")
+        };
+        let wrong = of(summary.first_errors.erroneous, "wrong responses");
+        let right = of(summary.first_errors.correct, "right ones");
+        let f1 = 100.0 * f1;
         add(
             "first error",
-            format!(
-                "F1 {:.1} against `label`: {} of {} wrong responses ({}), {} of {} right ones ({})",
-                100.0 * f1,
-                first.erroneous.count,
-                first.erroneous.known,
-                percent(first.erroneous.count, first.erroneous.known),
-                first.correct.count,
-                first.correct.known,
-                percent(first.correct.count, first.correct.known)
-            ),
+            format!("F1 {f1:.1} against `label`: {wrong}, {right}"),
         );
     }
     if let Some(groups) = summary.groups {
-        add(
-            "groups",
-            format!(
-                "{} with several rewards: {} all 0, {} all 1",
-                counted(groups.groups, "question"),
-                groups.all_0,
-                groups.all_1
-            ),
-        );
+        let questions = counted(groups.groups, "question");
+        let (all_0, all_1) = (groups.all_0, groups.all_1);
+        let text = format!("{questions} with several rewards: {all_0} all 0, {all_1} all 1");
+        add("groups", text);
     }
 }
 
@@ -315,84 +300,56 @@ fn sources(summary: &Summary, rows: &mut Rows) {
     let mut add = |name, text| rows.push((name, text));
     let Share { count, known } = summary.agreement;
     if known > 0 {
-        let agree = percent(count, known);
-        add(
-            "rules agree",
-            format!("{agree} on the outcome ({count} of {known})"),
+        let text = format!(
+            "{} on the outcome ({count} of {known})",
+            percent(count, known)
         );
+        add("rules agree", text);
     }
     if let Some(consensus) = &summary.consensus {
         let Share { count, known } = consensus.overall;
-        let unanimous = consensus.unanimous;
-        add(
-            "consensus",
-            format!(
-                "{} overall true ({count} of {known} samples with a majority), {} unanimous, {} hard",
-                percent(count, known),
-                percent(unanimous.count, unanimous.known),
-                percent(consensus.hard.count, consensus.hard.known)
-            ),
+        let [overall, unanimous, hard] = [consensus.overall, consensus.unanimous, consensus.hard]
+            .map(|share| percent(share.count, share.known));
+        let text = format!(
+            "{overall} overall true ({count} of {known} samples with a majority), {unanimous} unanimous, {hard} hard"
         );
+        add("consensus", text);
     }
     if summary.reused > 0 {
-        let all = summary.verdicts();
-        add(
-            "reused",
-            format!(
-                "{} of {all} verdicts ({}) from answers to equal prompts, which are asked once: {} of the tokens below were not spent",
-                summary.reused,
-                percent(summary.reused, all),
-                HumanCount(
-                    (summary.reused_tokens.prompt_tokens + summary.reused_tokens.completion_tokens)
-                        as u64
-                )
-            ),
+        let (reused, all) = (summary.reused, summary.verdicts());
+        let (share, spared) = (percent(reused, all), summary.reused_tokens);
+        let tokens = HumanCount((spared.prompt_tokens + spared.completion_tokens) as u64);
+        let text = format!(
+            "{reused} of {all} verdicts ({share}) from answers to equal prompts, which are asked once: {tokens} of the tokens below were not spent"
         );
+        add("reused", text);
     }
     if summary.outcomes_by_rules > 0 {
+        let outcomes = counted(summary.outcomes_by_rules, "outcome");
         add(
             "from rules",
-            format!(
-                "{}, where the judge gave none",
-                counted(summary.outcomes_by_rules, "outcome")
-            ),
+            format!("{outcomes}, where the judge gave none"),
         );
     }
     if summary.skipped > 0 {
-        add(
-            "not asked",
-            format!(
-                "{} that the rules found wrong, or that say nothing: their reward is 0",
-                summary.skipped
-            ),
-        );
+        let what = "that the rules found wrong, or that say nothing: their reward is 0";
+        add("not asked", format!("{} {what}", summary.skipped));
     }
     if let Some((low, high)) = summary.audited.interval() {
         let Share { count, known } = summary.audited;
-        add(
-            "audited",
-            format!(
-                "{} that the rules found wrong were judged too: {} right by the judge, {} (95 % interval {:.1} to {:.1} %)",
-                known,
-                count,
-                percent(count, known),
-                100.0 * low,
-                100.0 * high
-            ),
+        let (share, low, high) = (percent(count, known), 100.0 * low, 100.0 * high);
+        let text = format!(
+            "{known} that the rules found wrong were judged too: {count} right by the judge, {share} (95 % interval {low:.1} to {high:.1} %)"
         );
+        add("audited", text);
     }
     if summary.inconsistent > 0 {
         let what = "called perfect, but not right in both process and outcome";
         add("inconsistent", format!("{} {what}", summary.inconsistent));
     }
     if summary.without_form > 0 {
-        add(
-            "asked again",
-            format!(
-                "{} without the form, which the server refused: their answers are free text",
-                summary.without_form
-            ),
-        );
+        let what = "without the form, which the server refused: their answers are free text";
+        add("asked again", format!("{} {what}", summary.without_form));
     }
 }
 
@@ -426,23 +383,17 @@ fn costs(summary: &Summary, rows: &mut Rows) {
             summary.engine.accepted_tokens,
         );
         let share = percent(accepted as usize, drafted as usize);
+        let drafted = HumanCount(drafted);
         add(
             "drafts",
-            format!(
-                "{} tokens drafted, {share} of them accepted",
-                HumanCount(drafted)
-            ),
+            format!("{drafted} tokens drafted, {share} of them accepted"),
         );
     }
     if summary.engine.out_of_memory > 0 {
-        add(
-            "memory",
-            format!(
-                "ran out {}; the engine shrank to {} KV blocks and went on",
-                counted(summary.engine.out_of_memory as usize, "time"),
-                summary.engine.blocks
-            ),
-        );
+        let times = counted(summary.engine.out_of_memory as usize, "time");
+        let blocks = summary.engine.blocks;
+        let text = format!("ran out {times}; the engine shrank to {blocks} KV blocks and went on");
+        add("memory", text);
     }
     if summary.devices.len() > 1 {
         let devices: Vec<String> = summary

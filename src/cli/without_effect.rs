@@ -43,15 +43,11 @@ impl<'a> Given<'a> {
     }
 
     /// The names of the options on the command line that are under one of these headings of the help, or are among `others`.
-    fn all<'s>(
-        &'s self,
-        headings: &'s [&str],
-        others: &'s [&str],
-    ) -> impl Iterator<Item = &'s str> {
+    fn all<'s>(&'s self, headings: &'s [&str], others: &'s str) -> impl Iterator<Item = &'s str> {
         let options = self.command.get_arguments().filter(|option| {
             let heading = option.get_help_heading();
             heading.is_some_and(|heading| headings.contains(&heading))
-                || others.contains(&option.get_id().as_str())
+                || others.split(' ').any(|other| option.get_id() == other)
         });
         options
             .filter(|option| self.has(option.get_id().as_str()))
@@ -63,7 +59,7 @@ impl<'a> Given<'a> {
         &self,
         have_no_effect: bool,
         headings: &[&str],
-        others: &[&str],
+        others: &str,
         because: &str,
     ) -> anyhow::Result<()> {
         match self.all(headings, others).next() {
@@ -83,13 +79,13 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     given.refuse(
         name == "bench" || (!is_built_in && given.has("model")),
         &[],
-        &["no_kept_prefix"],
+        "no_kept_prefix",
         "here: only the built-in judge's template is kept, and not in a benchmark; leave it out",
     )?;
     given.refuse(
         matches!(name, "serve" | "attack"),
         &[],
-        &["price"],
+        "price",
         "here: only the summary of `juror judge` says what was spent; leave it out",
     )?;
     let model = given.matches.try_get_one::<String>("model").ok().flatten();
@@ -97,7 +93,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     given.refuse(
         is_elsewhere,
         &[ENGINE],
-        &["device", "dtype", "quantize", "kv_dtype", "gpus"],
+        "device dtype quantize kv_dtype gpus",
         "where a server judges: the model runs there; leave it out",
     )?;
     match (name, given.command.get_name()) {
@@ -113,7 +109,7 @@ pub(super) fn refuse(command: &Command, matches: &ArgMatches) -> anyhow::Result<
     }?;
     // Of several judges each may be elsewhere; answers in reasoning are those of rows too.
     let are_several = given.has("cascade") || given.has("panel");
-    let mut of_servers = given.all(&[ENDPOINT], &[]);
+    let mut of_servers = given.all(&[ENDPOINT], "");
     match of_servers.find(|name| *name != "answer-in-reasoning") {
         Some(name) if !is_elsewhere && !are_several => {
             bail!("--{name} is of a server that is asked: give its address with --endpoint too")
@@ -134,7 +130,7 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         !matches!(format, Some(Ok(OutputFormat::Csv))),
         &[],
-        &["quote_formulas"],
+        "quote_formulas",
         "without -o OUT.csv: only spreadsheets read formulas; leave it out",
     )
 }
@@ -142,15 +138,8 @@ fn outputs(given: &Given) -> anyhow::Result<()> {
 /// Options of a model, where the rules judge alone.
 fn without_model(given: &Given) -> anyhow::Result<()> {
     if given.matches.get_one("rules") == Some(&RulesMode::Only) {
-        let others = [
-            "no_retry_failed",
-            "raw",
-            "min_confidence",
-            "require_process",
-            "calibration",
-            "cache",
-        ];
-        let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, ENDPOINT, SAMPLING], &others);
+        let others = "no_retry_failed raw min_confidence require_process calibration cache";
+        let mut of_a_model = given.all(&[JUDGE, CHAT, ENGINE, ENDPOINT, SAMPLING], others);
         let option = of_a_model.find(|option| !matches!(*option, "seed" | "trials"));
         if let Some(option) = option {
             bail!(
@@ -167,14 +156,7 @@ fn judge(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.has("dry_run"),
         &[],
-        &[
-            "restart",
-            "summary_json",
-            "consensus",
-            "hard",
-            "cache",
-            "allow_open",
-        ],
+        "restart summary_json consensus hard cache allow_open",
         "with --dry-run, which judges and writes nothing: leave it out",
     )
 }
@@ -193,7 +175,7 @@ fn rules(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.matches.get_one("rules") == Some(&RulesMode::Off),
         &[],
-        &["rules_profile", "rules_config", "boxed_only"],
+        "rules_profile rules_config boxed_only",
         "with --rules off: leave one of them out",
     )?;
     if given.has("audit")
@@ -220,7 +202,7 @@ fn export_batch(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.matches.get_one("rules") != Some(&RulesMode::First),
         &[],
-        &["rules_profile", "rules_config", "boxed_only"],
+        "rules_profile rules_config boxed_only",
         "without --rules first: all samples are exported, whatever the rules say; leave it out",
     )?;
     rules(given)
@@ -230,23 +212,17 @@ fn attack(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.has("rows_out"),
         &[ENGINE, SAMPLING],
-        &["json", "free", "device", "dtype", "quantize", "kv_dtype"],
+        "json free device dtype quantize kv_dtype",
         "with --rows-out, which judges nothing: leave it out",
     )
 }
 
 fn bench(given: &Given) -> anyhow::Result<()> {
-    let of_texts = [
-        "protocol",
-        "prompt",
-        "few_shots",
-        "rubric",
-        "max_line_bytes",
-    ];
+    let of_texts = "protocol prompt few_shots rubric max_line_bytes";
     given.refuse(
         !given.has("inputs"),
         &[CHAT],
-        &of_texts,
+        of_texts,
         "without INPUT: made-up prompts are token ids and no text; name a file of rollouts, or leave it out",
     )
 }
@@ -255,13 +231,13 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
     given.refuse(
         given.has("solve"),
         &[],
-        &["columns", "preset"],
+        "columns preset",
         "with --solve, whose responses are in keys that are known: leave it out, or name those of --data with --data-columns",
     )?;
     given.refuse(
         !given.has("solve"),
         &[JUDGE, CHAT, ENGINE, SAMPLING],
-        &["config", "exemplars", "limit", "stop", "restart", "quiet", "allow_open"],
+        "config exemplars limit stop restart quiet allow_open",
         "without --solve: no model is asked; leave it out, or have the questions of --data answered with --solve",
     )?;
     if !given.has("data") && !given.has("platinum") && given.has("data_columns") {
@@ -271,9 +247,9 @@ fn gsm8k(given: &Given) -> anyhow::Result<()> {
 }
 
 fn verify(given: &Given) -> anyhow::Result<()> {
-    let of_files = ["max_line_bytes", "quiet", "allow_open"];
+    let of_files = "max_line_bytes quiet allow_open";
     let because = "with --gold and --pred: leave it out";
-    given.refuse(given.has("gold"), &[], &of_files, because)?;
+    given.refuse(given.has("gold"), &[], of_files, because)?;
     let compat = given.matches.get_raw("profile");
     let compat = compat.and_then(|mut it| it.next());
     if given.has("decimal") && compat.is_some_and(|it| it == "compat") {

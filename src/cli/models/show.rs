@@ -110,11 +110,8 @@ fn rows_of(
     refusal: &mut Option<Failure>,
 ) -> Result<Rows, Failure> {
     let mut config = ModelConfig::load(source)?;
-    let weights = if source.has_weights() {
-        Some(Weights::open(source)?)
-    } else {
-        None
-    };
+    let has_weights = source.has_weights();
+    let weights = has_weights.then(|| Weights::open(source)).transpose()?;
     let mut head = None;
     if let Some(weights) = &weights {
         let settled = weights.settle(&config)?.into_owned();
@@ -173,27 +170,17 @@ fn rows_of(
         Ok(text) => {
             add("chat template", thinking(&text.prompts));
             let tokenizer = text.prompts.tokenizer();
-            let why = |id| {
-                text.ends
-                    .iter()
-                    .find(|end| end.id == id)
-                    .map(|end| end.why.as_str())
-            };
             let ends = text.eos.iter().map(|&id| {
-                let why = why(id).unwrap_or("ends a message in harmony");
+                let known = text.ends.iter().find(|end| end.id == id);
+                let why = known.map_or("ends a message in harmony", |end| end.why.as_str());
                 format!("{} ({why})", tokenizer.decode(&[id]))
             });
             add("ends with", ends.collect::<Vec<_>>().join(", "));
             let own = judge.map_or(&protocol.name, |judge| &judge.protocol);
             add("protocol", own.to_owned());
-            add(
-                "prompt",
-                format!(
-                    "{} tokens shared by all samples under {}",
-                    text.prompts.shared_prefix().len(),
-                    protocol.name
-                ),
-            );
+            let (shared, name) = (text.prompts.shared_prefix().len(), &protocol.name);
+            let text = format!("{shared} tokens shared by all samples under {name}");
+            add("prompt", text);
         }
         Err(error) => {
             add("not a judge", error.to_string());
@@ -206,23 +193,15 @@ fn rows_of(
             refusal.get_or_insert(error.into());
         }
         let (files, stored) = source.weight_files().or_fail()?;
-        add(
-            "weights",
-            format!(
-                "{} in {files} {}, {}",
-                bytes(stored),
-                if files == 1 { "file" } else { "files" },
-                stored_as(&weights)
-            ),
-        );
-        add(
-            "hash",
-            if hash || stored <= HASHED {
-                source.hash().or_fail()?
-            } else {
-                "not computed: --hash reads all weights".into()
-            },
-        );
+        let noun = if files == 1 { "file" } else { "files" };
+        let (size, how) = (bytes(stored), stored_as(&weights));
+        add("weights", format!("{size} in {files} {noun}, {how}"));
+        let hash = if hash || stored <= HASHED {
+            source.hash().or_fail()?
+        } else {
+            "not computed: --hash reads all weights".into()
+        };
+        add("hash", hash);
     } else if source.origin().is_some() {
         add("weights", "not fetched: `juror models pull` does".into());
     } else {
