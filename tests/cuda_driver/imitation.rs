@@ -26,7 +26,7 @@ pub(crate) struct Imitation {
     pub(crate) juror: PathBuf,
     /// `tests/cuda`.
     pub(crate) cuda_tests: PathBuf,
-    /// `tests/cuda_host.rs`.
+    /// `tests/cuda_host`.
     pub(crate) host_tests: PathBuf,
     /// `rules.cpp`.
     pub(crate) rules: PathBuf,
@@ -322,7 +322,7 @@ impl Module {
     }
 }
 
-/// `juror`, `tests/cuda` and `tests/cuda_host.rs` with the feature `cuda`, in the folder of `scripts/check_cuda.sh`.
+/// `juror`, `tests/cuda` and `tests/cuda_host` with the feature `cuda`, in the folder of `scripts/check_cuda.sh`.
 fn build_programs(check: &Path, toolkit: &Path) -> [PathBuf; 3] {
     let nvcc = toolkit.join("bin/nvcc");
     fs::copy(root().join("scripts/stand_in_nvcc.sh"), &nvcc).unwrap();

@@ -116,7 +116,7 @@ fn a_program_without_nccl() {
     assert!(said.contains("no CUDA device 2"), "{said}");
 }
 
-/// `tests/cuda_host.rs`, with work that runs as late as possible and now and then.
+/// `tests/cuda_host`, with work that runs as late as possible and now and then.
 #[test]
 fn the_hosts_side() {
     let imitation = Imitation::get();
