@@ -34,7 +34,8 @@ fn answered(before: &str) -> bool {
             || boxes.any(|it| !it.starts_with('}'))
             || line.ends_with('}')
     }) || before.contains("\n####")
-        || (before.strip_prefix("#### ")).is_some_and(|it| it.starts_with(words::is_digit))
+        || (before.strip_prefix("#### "))
+            .is_some_and(|it| it.starts_with(words::is_digit) && !it.contains(char::is_alphabetic))
 }
 
 /// Is a sentence an aside in brackets, as in "(Each of the 9 takes 5.)" and "(≈ 37.7 cm²)"? A tuple or a formula has fewer words.

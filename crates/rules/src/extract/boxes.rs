@@ -198,10 +198,12 @@ fn introduced(content: &str) -> Option<&str> {
         .is_some_and(|(name, _)| name.trim().len() == 1);
     let valued = named || value.starts_with(|it: char| it.is_ascii_digit() || "$\\-(".contains(it));
     let option = super::choice::strip_name(said).is_some() || said.len() < "A: ".len();
-    // "Suppose that x is 5", "the question is 5"
+    // "Profit: 5", but not "Suppose that x is 5"
     let first = words::first_word(said);
     let opens = words::OPENS_BOX.contains(first) || words::CONCLUDING.contains(first);
-    let answers = (opens || first.len() == 1) && !words::has(said, &words::NO_ANSWER_IN_BOX);
+    let label = said.ends_with([':', '=']) && said.split_whitespace().count() <= 3;
+    let opens = opens || label || first.len() == 1;
+    let answers = opens && !words::has(said, &words::NO_ANSWER_IN_BOX);
     let binds = binds && (digits.is_none() || answers);
     (binds && valued && !option && !super::qualifies(said)).then_some(value)
 }
