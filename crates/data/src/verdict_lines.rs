@@ -48,7 +48,7 @@ pub struct VerdictLine<'l> {
     confidence_process: Option<f64>,
     confidence_outcome: Option<f64>,
     confidence_score: Option<f64>,
-    first_error: Option<i64>,
+    first_error: Option<f64>,
     step_rewards: Option<IgnoredAny>,
     #[serde(default)]
     usage: Usage,
@@ -99,7 +99,7 @@ impl<'l> VerdictLine<'l> {
     /// The first step that the judge finds wrong, from 0, and -1 where it finds none; `None` where it was not asked for one, or gave no verdict.
     pub fn named_step(&self) -> Option<i64> {
         let is_asked = self.step_rewards.is_some() && self.status == Status::Ok;
-        is_asked.then(|| self.first_error.unwrap_or(-1))
+        is_asked.then(|| self.first_error.map_or(-1, |step| step as i64))
     }
 
     pub fn generated(&self) -> u32 {
@@ -278,6 +278,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Data frames write whole numbers as fractions where some rows have none.
+    #[test]
+    fn a_step_may_be_a_fraction() {
+        let line = json!({"id": "a", "trial": 0, "status": "ok", "step_rewards": [1, 0], "first_error": 1.0});
+        let line = line.to_string();
+        let line = VerdictLine::parse(line.as_bytes()).unwrap();
+        assert_eq!(line.named_step(), Some(1));
+    }
 
     #[test]
     fn a_late_trial_is_one_too() {

@@ -261,9 +261,8 @@ fn strict(
     let response = extract::without_end_marks(response);
     let pred = extract::extract(response, Role::Prediction, config);
     // "Sorry for the long text. (C)" marks its choice, "Sorry, I cannot see the picture. (C)" guesses.
-    let sure = |it: &Found<'_>| {
-        it.method == "choice" && response.ends_with(')') && extract::only_regrets(response)
-    };
+    let regrets = extract::refusal(response).is_some_and(|it| it.1) && !extract::denies(response);
+    let sure = |it: &Found<'_>| it.method == "choice" && response.ends_with(')') && regrets;
     let declines = pred.as_ref().is_ok_and(|it| it.declines && !sure(it));
     let declines = declines && extract::refusal(gold.0).is_none();
     let passing = passing && (pred.as_ref()).is_ok_and(|it| !extract::is_announced(it.method));

@@ -93,6 +93,7 @@ fn scoring(arguments: &JudgeArguments) -> Result<(Labels, PathBuf), Failure> {
     let options = LoadOptions {
         max_line: LineLimit(arguments.rows.max_line_bytes),
         skip_bad: arguments.output.skip_bad,
+        may_skip: true,
         ..LoadOptions::default()
     };
     let (inputs, columns) = (&arguments.inputs, &arguments.columns);

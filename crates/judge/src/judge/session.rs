@@ -195,7 +195,11 @@ impl Session {
         } = options;
         let hash = match &self.source {
             VerdictSource::Model(model) => Some(model.model.hash()?),
-            VerdictSource::Answers(answers) => Some(answers.hash.clone()),
+            // What reads them is known by its name alone.
+            VerdictSource::Answers(answers) => {
+                let read_by = format!("{}\n{}", self.model_name, answers.hash);
+                Some(blake3::hash(read_by.as_bytes()).to_hex().to_string())
+            }
             VerdictSource::Rules => None,
         };
         let asked = self.model();

@@ -81,15 +81,12 @@ pub(super) fn is_name(answer: &Answer) -> bool {
 fn denies(text: &str) -> bool {
     let words = text.split(|it: char| !it.is_alphabetic());
     let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
-    let denies = |it: &str| NAMES_NOTHING.contains(it);
     // What has the value there is the letter; "students in neither" have one.
-    match words[..] {
-        [first, .., before, last] if last.len() == 1 => {
-            denies(first) && words[1] != "of" || denies(before)
-        }
-        [before, last] if last.len() == 1 => denies(before),
-        _ => false,
-    }
+    let lettered = words.last().is_some_and(|it| it.len() == 1);
+    let said = &words[..words.len().saturating_sub(1)];
+    let numbers = words.get(1) == Some(&"of");
+    let denies = |it: &&str| NAMES_NOTHING.contains(it);
+    lettered && (said.first().is_some_and(denies) && !numbers || said.last().is_some_and(denies))
 }
 
 pub(super) fn is_named(expr: &Expr) -> bool {

@@ -186,7 +186,7 @@ pub(crate) use ending::ends_in;
 pub(crate) use labelled::parts;
 pub(crate) use markup::trim_markup as bare;
 pub(crate) use mentions::{holds_near_end, mentions_part};
-pub(crate) use no_answer::{only_regrets, refusal};
+pub(crate) use no_answer::refusal;
 pub(crate) use qualifiers::{currency_code, deny as denies, dollars, falls, holds, opposed};
 pub(crate) use search::{BREAKS_OFF, NOTHING_FOUND};
 

@@ -40,12 +40,6 @@ pub(crate) fn refusal(text: &str) -> Option<(usize, bool)> {
     Some((text.len() - rest.len(), regrets))
 }
 
-/// Do words of regret stand in a text that denies nothing: "Sorry for the long text."?
-pub(crate) fn only_regrets(text: &str) -> bool {
-    refusal(text).is_some_and(|(_, regrets)| regrets)
-        && !words::words_of(text).any(super::qualifiers::is_denial)
-}
-
 /// Is a value refused with what `between` separates from such a phrase before it: "I cannot answer 5 questions", "I don't know; 5 or 6", but not "Sorry, it is 5" and
 /// "I don't know why, but it is 5"?
 pub(super) fn refuses(between: &str, regrets: bool) -> bool {

@@ -66,7 +66,8 @@ fn family(keys: &Keys, value: &Value) -> Result<(&'static Family, Option<Wrapper
         ));
     }
     let kinds = value.get("layer_types").and_then(Value::as_array);
-    let is_dense = kinds.is_some_and(|kinds| !kinds.contains(&"mamba".into()))
+    let keeps_state = |kind: &Value| *kind == "mamba" || *kind == "linear_attention";
+    let is_dense = kinds.is_some_and(|kinds| !kinds.iter().any(keeps_state))
         && value.get("num_local_experts") == Some(&0.into())
         && value.get("position_embedding_type") == Some(&"rope".into());
     if let Some(family) = known.filter(|family| is_dense || !family.is_hybrids) {
