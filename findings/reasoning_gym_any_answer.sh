@@ -7,9 +7,8 @@
 # of the text "True" or "False", and a text that is not empty is true. `puzzle24` ("Make 24 using 8, 5, 10, 6. You can
 # only use each number once") asks that there are four numbers from 1 to 10 and that they make 24, not that they are
 # the puzzle's, and what is computed is cut to a whole number, so that 24.9 is 24. `number_sorting` allows each number
-# to be off by 1, also among numbers like 0.25 and 0.5. In `gsm_symbolic` the first number without its sign counts:
-# -288 and 288,000 are 288. The answers of the data sets themselves all have 1, so that a check with those shows
-# nothing.
+# to be off by 1, also among numbers like 0.25 and 0.5. In `gsm_symbolic` a number ends at a comma: 288,000 is 288.
+# The answers of the data sets themselves all have 1, so that a check with those shows nothing.
 #
 # Whom it hits: training on mixtures of these environments: one of them rewards every answer alike, hence teaches
 # nothing and lifts the mean, and one is solved for good by a text of seven characters, which a policy finds soon.
@@ -54,7 +53,6 @@ CASES = [
     ("number_sorting", "each 0.5 more", shifted(0.5), 1),
     ("number_sorting", "each 1.5 more", shifted(1.5), 0),
     ("gsm_symbolic", "the right one", lambda entry: entry["answer"], 1),
-    ("gsm_symbolic", "with a minus", lambda entry: "-" + entry["answer"], 1),
     ("gsm_symbolic", "a thousand times that", lambda entry: entry["answer"] + ",000", 1),
 ]
 
