@@ -38,6 +38,8 @@ pub struct Preset {
     when: Vec<KeyPath>,
     /// The keys that it has not.
     unless: Vec<KeyPath>,
+    /// The keys that it has without a value.
+    null: Vec<KeyPath>,
     /// The names of other presets that are not meant, whose keys such a row may have too.
     over: Vec<String>,
     /// The keys of an object that holds such rows, and those that lead to the list of them.
@@ -131,6 +133,9 @@ impl Preset {
             let mut has_all = true;
             for (path, is_there) in wanted {
                 has_all = has_all && has(path)? == is_there;
+            }
+            for path in &preset.null {
+                has_all = has_all && !has(path)? && !path.find(row)?.is_empty();
             }
             if has_all {
                 found.push(preset);

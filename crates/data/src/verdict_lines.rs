@@ -118,12 +118,13 @@ fn is_there<'l, D: Deserializer<'l>>(value: D) -> Result<bool, D::Error> {
 
 /// What a line is that has no status, if it says: a row to be judged, or what another command wrote.
 fn of_another_kind(row: &[u8]) -> Option<String> {
+    const SHOWN_KEYS: usize = 8;
     let row: Map<String, Value> = serde_json::from_slice(row).ok()?;
     let has = |key: &str| row.contains_key(key);
     if has("status") {
         return None;
     }
-    let keys: Vec<&str> = row.keys().take(8).map(String::as_str).collect();
+    let keys: Vec<&str> = row.keys().take(SHOWN_KEYS).map(String::as_str).collect();
     Some(if has("by_status") || has("judges") {
         "a summary or a report of others; give the OUT of `juror judge -o OUT`".to_owned()
     } else if has("gold") && has("equal") {

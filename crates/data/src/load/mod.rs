@@ -160,13 +160,13 @@ fn read(inputs: &[PathBuf], options: &LoadOptions, take: Take) -> Result<Loaded<
         lines_read: 0,
     };
     for source in &sources {
-        if loader.full_with(0) {
+        if loader.full() {
             break;
         }
         loader.read(source)?;
     }
     let failed = loader.columns.failed;
-    if loader.lines_read == failed && !loader.full_with(0) {
+    if loader.lines_read == failed && !loader.full() {
         let files: Vec<String> = sources.iter().map(Source::name).collect();
         let files = shortened(&files.join(", "));
         return Err(DatasetError::Empty { files, failed });
@@ -215,7 +215,12 @@ struct Loader<'o> {
 }
 
 impl Loader<'_> {
-    /// Whether `more` further samples reach the limit; with 0, whether it was reached.
+    /// Whether the limit was reached.
+    fn full(&self) -> bool {
+        self.full_with(0)
+    }
+
+    /// Whether `more` further samples reach the limit.
     fn full_with(&self, more: usize) -> bool {
         let limit = self.options.limit;
         limit.is_some_and(|limit| self.accepted + more >= limit)
@@ -239,7 +244,7 @@ impl Loader<'_> {
         path: Option<&Path>,
     ) -> Result<(), DatasetError> {
         let mut row = Vec::new();
-        while !self.full_with(0) {
+        while !self.full() {
             match rows.next(&mut row)? {
                 Next::End => break,
                 Next::Bad(reason) => {
@@ -423,7 +428,7 @@ impl Loader<'_> {
         if let Some(keys) = keep.nowhere(&self.kept)
             && keep.is_strict()
             && self.accepted > 0
-            && !self.full_with(0)
+            && !self.full()
         {
             return Err(DatasetError::NothingKept { keys });
         }
